@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "hash.h"
+
+#include <array>
+
+#include <openssl/evp.h>
+
+namespace gb {
+
+struct Sha256::Private
+{
+    EVP_MD_CTX* context = EVP_MD_CTX_new();
+};
+
+Sha256::Sha256() : d(std::make_unique<Private>())
+{
+    EVP_DigestInit_ex(d->context, EVP_sha256(), nullptr);
+}
+
+Sha256::~Sha256()
+{
+    EVP_MD_CTX_free(d->context);
+}
+
+void Sha256::add(std::string_view bytes)
+{
+    EVP_DigestUpdate(d->context, bytes.data(), bytes.size());
+}
+
+std::string Sha256::hex()
+{
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned length = 0;
+    EVP_DigestFinal_ex(d->context, digest.data(), &length);
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (unsigned i = 0; i < length; ++i) {
+        text += digits[digest[i] >> 4];
+        text += digits[digest[i] & 15];
+    }
+    return text;
+}
+
+std::string sha256Hex(std::string_view bytes)
+{
+    Sha256 hash;
+    hash.add(bytes);
+    return hash.hex();
+}
+
+} // namespace gb

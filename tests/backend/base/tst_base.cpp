@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <QTest>
+
+#include <set>
+#include <sys/stat.h>
+
+#include <backend/base/clock.h>
+#include <backend/base/files.h>
+#include <backend/base/hash.h>
+#include <backend/base/ids.h>
+#include <backend/base/json.h>
+#include <backend/base/paths.h>
+#include <tests/support/temporary.h>
+
+using namespace gb;
+
+class TestBase : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void jsonKeepsOrderAndRefusesAttacks()
+    {
+        const auto good = parseJson(R"({"b":1,"a":[1,{"c":null}]})");
+        QVERIFY(good.has_value());
+        QCOMPARE(good->dump(), std::string(R"({"b":1,"a":[1,{"c":null}]})"));
+
+        const auto code = [](const std::string& text) {
+            const auto parsed = parseJson(text);
+            return parsed ? std::string("accepted") : parsed.error().code;
+        };
+        QCOMPARE(code(std::string(64, '[') + std::string(64, ']')), std::string("accepted"));
+        QCOMPARE(code(std::string(65, '[') + std::string(65, ']')), std::string("json.too_deep"));
+        QCOMPARE(code(std::string(1 << 20, '[')), std::string("json.too_deep"));
+        QCOMPARE(code(R"({"a":1,"a":2})"), std::string("json.duplicate_key"));
+        QCOMPARE(code("{} trailing"), std::string("json.syntax"));
+        QCOMPARE(code("{\"a\":\"\xff\"}"), std::string("json.syntax"));
+        std::string many = "{";
+        for (int i = 0; i < 5000; ++i)
+            many += "\"k" + std::to_string(i) + "\":1,";
+        many.back() = '}';
+        QCOMPARE(code(many), std::string("json.too_many_keys"));
+    }
+
+    void idsAreUniqueAndSorted()
+    {
+        std::set<std::string> seen;
+        for (int i = 0; i < 1000; ++i) {
+            const std::string id = newId();
+            QVERIFY(isId(id));
+            QVERIFY(seen.insert(id).second);
+        }
+        QVERIFY(!isId("0190-not-an-id"));
+        QVERIFY(!isId(std::string(36, 'A')));
+        QCOMPARE(newToken().size(), std::size_t(43));
+        QVERIFY(sameSecret("abc", "abc"));
+        QVERIFY(!sameSecret("abc", "abd"));
+        QVERIFY(!sameSecret("abc", ""));
+        QVERIFY(!sameSecret("", "abc"));
+        QVERIFY(!sameSecret("abcabc", "abc"));
+    }
+
+    void filesAreReplacedWholeAndErrorsNameThem()
+    {
+        const test::TemporaryFolder folder;
+        const fs::path file = folder.path() / "a.txt";
+        QVERIFY(writeFileAtomic(file, "one", 0600).has_value());
+        QVERIFY(writeFileAtomic(file, "two", 0600).has_value());
+        QCOMPARE(readFile(file).value(), std::string("two"));
+        struct stat info
+        { };
+        QCOMPARE(::stat(file.c_str(), &info), 0);
+        QCOMPARE(info.st_mode & 0777U, 0600U);
+        QCOMPARE(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
+
+        const auto missing = readFile(folder.path() / "none");
+        QVERIFY(!missing);
+        QCOMPARE(missing.error().code, std::string("io.not_found"));
+        QVERIFY(missing.error().message.find("none") != std::string::npos);
+        QCOMPARE(readFile(folder.path()).error().code, std::string("io.not_a_file"));
+        QCOMPARE(readFile(file, 2).error().code, std::string("io.too_large"));
+    }
+
+    void privateFoldersRefuseLinks()
+    {
+        const test::TemporaryFolder folder;
+        const fs::path real = folder.path() / "real";
+        QVERIFY(ensurePrivateDir(real).has_value());
+        QVERIFY(ensurePrivateDir(real).has_value());
+        fs::permissions(real, fs::perms::all);
+        QVERIFY(ensurePrivateDir(real).has_value());
+        QCOMPARE(static_cast<unsigned>(fs::status(real).permissions()), 0700U);
+        fs::create_directory_symlink(real, folder.path() / "link");
+        QCOMPARE(ensurePrivateDir(folder.path() / "link").error().code, std::string("io.not_private"));
+    }
+
+    void hashAndClock()
+    {
+        QCOMPARE(sha256Hex("abc"),
+            std::string("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+        QCOMPARE(isoUtc(1769862896789), std::string("2026-01-31T12:34:56.789Z"));
+    }
+
+    void dataFolderFollowsTheEnvironment()
+    {
+        const test::TemporaryFolder folder;
+        qputenv("GLOVEBOX_HOME", folder.path().c_str());
+        QCOMPARE(dataFolder(), folder.path());
+        const auto socket = daemonSocket(dataFolder());
+        QVERIFY(socket.has_value());
+        QVERIFY(socket->string().size() < 100);
+        fs::remove(socket->parent_path());
+        qunsetenv("GLOVEBOX_HOME");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestBase)
+#include "tst_base.moc"
