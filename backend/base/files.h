@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <backend/base/result.h>
+#include "result.h"
 
 namespace gb {
 

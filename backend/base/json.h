@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <backend/base/result.h>
+#include "result.h"
 
 namespace gb {
 

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include <backend/base/files.h>
+#include "files.h"
 
 namespace gb {
 

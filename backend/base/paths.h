@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <backend/base/files.h>
+#include "files.h"
 
 namespace gb {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
 
-#include <backend/base/error.h>
+#include "error.h"
 
 namespace gb {
 
