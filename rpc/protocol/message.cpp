@@ -3,6 +3,8 @@
 
 #include "message.h"
 
+#include <algorithm>
+
 namespace gb::rpc {
 namespace {
 
@@ -26,9 +28,12 @@ int numberFor(const std::string& code)
 
 } // namespace
 
-std::string encodeRequest(std::int64_t id, std::string_view method, const Json& params)
+std::string encodeRequest(std::int64_t id, std::string_view method, const Json& params, std::int64_t chunks)
 {
-    return dumped(Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
+    Json json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
+    if (chunks > 0)
+        json["chunks"] = chunks;
+    return dumped(json);
 }
 
 std::string encodeNotification(std::string_view method, const Json& params)
@@ -36,9 +41,17 @@ std::string encodeNotification(std::string_view method, const Json& params)
     return dumped(Json{{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
 }
 
-std::string encodeAnswer(std::int64_t id, const Json& result)
+std::string encodeAnswer(std::int64_t id, const Json& result, std::int64_t chunks)
 {
-    return dumped(Json{{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+    Json json{{"jsonrpc", "2.0"}, {"id", id}, {"result", result}};
+    if (chunks > 0)
+        json["chunks"] = chunks;
+    return dumped(json);
+}
+
+std::string encodeChunk(std::int64_t of, std::int64_t number)
+{
+    return encodeNotification("chunk", Json{{"of", of}, {"n", number}});
 }
 
 std::string encodeFailure(std::optional<std::int64_t> id, const Error& error)
@@ -60,6 +73,7 @@ Result<Message> decodeMessage(std::string_view text)
         return fail("rpc.invalid", "not a JSON-RPC 2.0 message");
 
     Message message;
+    message.chunks = std::max<std::int64_t>(0, integerOr(*json, "chunks"));
     const auto id = json->find("id");
     const bool hasId = id != json->end() && id->is_number_integer();
     if (hasId)

@@ -20,12 +20,17 @@ struct Message
     std::int64_t id = 0;
     std::string method;
     Json body; // params, result, or nothing for a failure
+    std::int64_t chunks =
+        0; // how many frames of method "chunk" carry the attachment that did not fit in this one
     Error error;
 };
 
-std::string encodeRequest(std::int64_t id, std::string_view method, const Json& params);
+std::string encodeRequest(
+    std::int64_t id, std::string_view method, const Json& params, std::int64_t chunks = 0);
 std::string encodeNotification(std::string_view method, const Json& params);
-std::string encodeAnswer(std::int64_t id, const Json& result);
+std::string encodeAnswer(std::int64_t id, const Json& result, std::int64_t chunks = 0);
+// One piece of a text that does not fit into one attachment; the piece is the frame's attachment.
+std::string encodeChunk(std::int64_t of, std::int64_t number);
 // JSON-RPC wants a number as code: ours is always -32000 (or the reserved ones below), the real code stands
 // in data.
 std::string encodeFailure(std::optional<std::int64_t> id, const Error& error);

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "methods.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gb::api {
+namespace {
+
+constexpr bool op = true;
+constexpr bool job = true;
+
+// Sorted by name.
+constexpr std::array table = {
+    Method{"calls.annotate", op, {}, "call: string, pin?: boolean, comment?: string",
+        "Pins a call's whole result or writes a comment on it"},
+    Method{"calls.cancel", op, {}, "call: string, force?: boolean", "Cancels a running call"},
+    Method{"calls.get", {}, {}, "call: string", "The record of a call, its result text as attachment"},
+    Method{"calls.list", {}, {},
+        "filter?: string, before?: integer, limit?: integer, interface?: string, run?: string",
+        "Summaries of calls, newest first"},
+    Method{"calls.run", op, {},
+        "interface: string, fn: string, args?: array, kwargs?: object, timeout_ms?: integer, pin?: boolean",
+        "Calls a function; the record, its result text as attachment"},
+    Method{"calls.tensor", {}, {},
+        "call?: string, interface: string, handle: string, what: string, slice?: array, tile?: object",
+        "Statistics, a slice or a tile of a tensor the interface holds"},
+    Method{"daemon.hello", {}, {}, "protocol: integer, client: object, build?: string, environment?: object",
+        "The first request"},
+    Method{"daemon.logs", {}, {}, "offset?: integer, limit?: integer", "A piece of the daemon's log"},
+    Method{"daemon.methods", {}, {}, "", "This table"},
+    Method{"daemon.status", {}, {}, "", "What the daemon is, has and keeps alive"},
+    Method{"daemon.stop", op, {}, "force?: boolean", "Ends the daemon unless something is alive"},
+    Method{"diagnostics.get", {}, {}, "", "A redacted text for a bug report"},
+    Method{"doctor.run", {}, job, "", "Checks of this machine"},
+    Method{"events.append", op, {}, "stream: string, events: array", "Appends durable events"},
+    Method{"events.read", {}, {}, "stream: string, since: integer, limit?: integer",
+        "Events from a sequence number on"},
+    Method{"events.subscribe", {}, {}, "stream: string, since: integer",
+        "Stored and then live events as events.batch"},
+    Method{"events.unsubscribe", {}, {}, "stream: string", "Ends events.batch of a stream"},
+    Method{"experiments.list", {}, {}, "", "Experiments opened lately"},
+    Method{"experiments.new", op, {}, "path: string, example?: string", "Makes a folder an experiment"},
+    Method{"experiments.open", op, {}, "path: string", "Opens the experiment in a folder"},
+    Method{"interfaces.list", {}, {}, "", "Interfaces that are served"},
+    Method{"interfaces.register", op, {}, "control: string",
+        "Makes the interface behind a keeper's control socket known"},
+    Method{"interfaces.reload", op, {}, "interface: string", "Loads the interface file again"},
+    Method{"interfaces.schema", {}, {}, "interface: string", "The functions of an interface"},
+    Method{"interfaces.source", {}, {}, "interface: string", "The interface file's text"},
+    Method{"interfaces.stop", op, {}, "interface: string", "Stops serving an interface"},
+    Method{"jobs.cancel", op, {}, "job: string", "Asks a job to end early"},
+    Method{"jobs.get", {}, {}, "job: string", "A job with its outcome"},
+    Method{"jobs.list", {}, {}, "", "Running jobs and those of the last 24 hours"},
+    Method{"runs.get", {}, {}, "run: string", "One run"},
+    Method{"runs.list", {}, {}, "limit?: integer", "Runs, newest first"},
+    Method{"settings.get", {}, {}, "key: string", "One setting"},
+    Method{"settings.list", {}, {}, "", "All settings"},
+    Method{"settings.set", op, {}, "key: string, value: any", "Changes a setting; null restores its default"},
+    Method{"state.subscribe", {}, {}, "topics: array", "Snapshots, then changes as state.delta"},
+};
+static_assert(std::ranges::is_sorted(table, {}, &Method::name));
+
+std::string_view trimmed(std::string_view text)
+{
+    const auto first = text.find_first_not_of(' ');
+    return first == std::string_view::npos ? std::string_view{} : text.substr(first);
+}
+
+} // namespace
+
+std::string_view programVersion()
+{
+    return GB_VERSION;
+}
+
+std::span<const Method> methods()
+{
+    return table;
+}
+
+const Method* findMethod(std::string_view name)
+{
+    const auto it = std::ranges::lower_bound(table, name, {}, &Method::name);
+    return it != table.end() && it->name == name ? it : nullptr;
+}
+
+Json toJson(const Method& method)
+{
+    Json params = Json::array();
+    for (std::string_view rest = method.params; !rest.empty();) {
+        const auto comma = rest.find(',');
+        const std::string_view one = trimmed(rest.substr(0, comma));
+        rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+        const auto colon = one.find(':');
+        const bool optional = one[colon - 1] == '?';
+        params.push_back(Json{{"name", one.substr(0, colon - (optional ? 1 : 0))},
+            {"type", trimmed(one.substr(colon + 1))}, {"required", !optional}});
+    }
+    return Json{{"name", method.name}, {"op", method.op}, {"job", method.job}, {"params", std::move(params)},
+        {"summary", method.summary}};
+}
+
+} // namespace gb::api

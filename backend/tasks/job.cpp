@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "job.h"
+
+#include <backend/base/clock.h>
+#include <backend/base/ids.h>
+
+namespace gb {
+
+Job::Job(std::string kind, std::string title, QObject* parent)
+    : QObject(parent), m_id(newId()), m_kind(std::move(kind)), m_title(std::move(title)),
+      m_outcome(fail("job.unfinished", "the job has not ended"))
+{ }
+
+Job::~Job() = default;
+
+void Job::start()
+{
+    if (m_state != State::Queued)
+        return;
+    m_state = State::Running;
+    m_startedAt = wallMs();
+    Q_EMIT changed();
+    run();
+}
+
+void Job::cancel()
+{
+    if (isFinished() || m_cancelRequested)
+        return;
+    m_cancelRequested = true;
+    if (m_state == State::Queued)
+        finish(fail("cancelled", "cancelled before it started"));
+    else
+        abort();
+}
+
+void Job::setProgress(Progress progress)
+{
+    m_progress = std::move(progress);
+    Q_EMIT changed();
+}
+
+void Job::setMessage(std::string message)
+{
+    m_message = std::move(message);
+    Q_EMIT changed();
+}
+
+void Job::finish(Result<Json> outcome)
+{
+    if (isFinished())
+        return;
+    m_endedAt = wallMs();
+    if (m_cancelRequested) {
+        m_state = State::Cancelled;
+        m_outcome = fail("cancelled", "cancelled");
+    } else {
+        m_state = outcome ? State::Done : State::Failed;
+        m_outcome = std::move(outcome);
+    }
+    Q_EMIT changed();
+    Q_EMIT finished();
+}
+
+Json Job::toJson() const
+{
+    Json progress{{"done", m_progress.done}, {"unit", m_progress.unit}};
+    if (m_progress.total)
+        progress["total"] = *m_progress.total;
+    if (m_progress.rate)
+        progress["rate"] = *m_progress.rate;
+    if (m_progress.remainingSeconds)
+        progress["remaining_s"] = *m_progress.remainingSeconds;
+    Json item{{"id", m_id}, {"kind", m_kind}, {"title", m_title}, {"state", toString(m_state)},
+        {"progress", std::move(progress)}, {"message", m_message}, {"started_at", m_startedAt},
+        {"cancellable", !isFinished() && !m_cancelRequested}};
+    if (isFinished()) {
+        item["ended_at"] = m_endedAt;
+        if (!m_outcome)
+            item["error"] = m_outcome.error().toJson();
+    }
+    return item;
+}
+
+std::string_view toString(Job::State state)
+{
+    switch (state) {
+    case Job::State::Queued:
+        return "queued";
+    case Job::State::Running:
+        return "running";
+    case Job::State::Done:
+        return "done";
+    case Job::State::Failed:
+        return "failed";
+    case Job::State::Cancelled:
+        return "cancelled";
+    }
+    return "failed";
+}
+
+} // namespace gb
