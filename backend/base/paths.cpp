@@ -63,4 +63,11 @@ fs::path programFolder()
     return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
+fs::path shareFolder()
+{
+    if (const std::string own = environment("GLOVEBOX_SHARE"); !own.empty())
+        return own;
+    return programFolder().parent_path() / "share/glovebox";
+}
+
 } // namespace gb

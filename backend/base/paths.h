@@ -19,4 +19,7 @@ Result<fs::path> daemonSocket(const fs::path& dataFolder);
 // The folder of the running executable.
 fs::path programFolder();
 
+// What is not compiled: share/glovebox beside the programs' folder, with worker/, python/ and examples/.
+fs::path shareFolder();
+
 } // namespace gb
