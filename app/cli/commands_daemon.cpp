@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <backend/base/paths.h>
+
+#include "command.h"
+#include "session.h"
+
+namespace gb::cli {
+namespace {
+
+int showStatus(const Arguments&, Console& console)
+{
+    Session session(false);
+    const auto answer = session.call("daemon.status");
+    if (!answer) {
+        if (answer.error().code == "interrupted")
+            return console.fail(answer.error());
+        // Not running is an answer, not a failure of the command.
+        if (console.json())
+            console.print(Json{{"running", false}, {"data_folder", dataFolder().string()}});
+        else
+            console.out("The daemon is not running. Any command that needs it starts it.\n");
+        return Done;
+    }
+    Json status = answer->body;
+    status["running"] = true;
+    if (console.json()) {
+        console.print(status);
+        return Done;
+    }
+    console.out("running, pid " + std::to_string(integerOr(status, "pid")) + ", for "
+        + std::to_string(integerOr(status, "uptime_s")) + " s\n");
+    console.out("data      " + printable(stringOr(status, "data_folder")) + "\n");
+    console.out("build     " + printable(stringOr(status, "build")) + "\n");
+    console.out("clients   " + std::to_string(integerOr(status, "clients")) + "\n");
+    const auto alive = status.find("alive");
+    console.out(
+        "alive     " + (alive == status.end() ? std::string("0") : std::to_string(alive->size())) + "\n");
+    return Done;
+}
+
+int stopDaemon(const Arguments& arguments, Console& console)
+{
+    Session session(false);
+    const auto answer = session.call("daemon.stop", Json{{"force", arguments.has("--force")}});
+    if (!answer) {
+        // A daemon that leaves may close the connection before its answer is read; one that was not there is
+        // fine.
+        if (answer.error().code.starts_with("api.")) {
+            console.json() ? console.print(Json{{"stopped", true}})
+                           : console.note("The daemon is not running.");
+            return Done;
+        }
+        return console.fail(answer.error());
+    }
+    console.json() ? console.print(Json{{"stopped", true}}) : console.note("The daemon is leaving.");
+    return Done;
+}
+
+int showLogs(const Arguments& arguments, Console& console)
+{
+    Session session;
+    std::int64_t offset = -1;
+    do {
+        Json params{{"limit", 256 * 1024}};
+        if (offset >= 0)
+            params["offset"] = offset;
+        const auto answer = session.call("daemon.logs", params);
+        if (!answer)
+            return console.fail(answer.error());
+        console.json() ? console.printLine(answer->body)
+                       : console.out(printable(stringOr(answer->body, "text")));
+        offset = integerOr(answer->body, "next");
+        if (arguments.has("--follow") && offset >= integerOr(answer->body, "size")) {
+            if (const Status waited = session.pause(300); !waited)
+                return Interrupted;
+        }
+    } while (arguments.has("--follow"));
+    return Done;
+}
+
+int listMethods(const Arguments&, Console& console)
+{
+    Session session;
+    const auto answer = session.call("daemon.methods");
+    if (!answer)
+        return console.fail(answer.error());
+    if (console.json()) {
+        console.print(answer->body);
+        return Done;
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& method : answer->body.value("methods", Json::array()))
+        rows.push_back(
+            {stringOr(method, "name"), boolOr(method, "op") ? "op" : "", stringOr(method, "summary")});
+    console.table({"method", "", "what it does"}, rows);
+    return Done;
+}
+
+} // namespace
+
+std::vector<Command> daemonCommands()
+{
+    return {
+        {"daemon status", "", "Is the daemon running, and what does it keep alive?", {}, showStatus},
+        {"daemon stop", "[--force]", "Ask the daemon to leave; it refuses while something is alive",
+            {{"--force", "", "leave all the same: what is alive goes on and is found again"}}, stopDaemon},
+        {"daemon logs", "[--follow]", "Show the end of the daemon's log",
+            {{"--follow", "", "go on until Ctrl+C"}}, showLogs},
+        {"daemon methods", "", "List the methods of the API", {}, listMethods},
+    };
+}
+
+} // namespace gb::cli

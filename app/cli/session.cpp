@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "session.h"
+
+#include <csignal>
+#include <optional>
+#include <unistd.h>
+
+#include <QCoreApplication>
+#include <QEventLoop>
+#include <QSocketNotifier>
+#include <QTimer>
+
+namespace gb::cli {
+namespace {
+
+int interruptPipe[2] = {-1, -1};
+volatile std::sig_atomic_t interruptSeen = 0;
+
+void noteInterrupt(int)
+{
+    interruptSeen = 1;
+    const char byte = 0;
+    // A full pipe is as good: the notifier fires either way.
+    [[maybe_unused]] const auto written = ::write(interruptPipe[1], &byte, 1);
+}
+
+} // namespace
+
+void catchInterrupts()
+{
+    if (interruptPipe[0] >= 0 || ::pipe(interruptPipe) != 0)
+        return;
+    struct sigaction action
+    { };
+    action.sa_handler = noteInterrupt;
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool wasInterrupted()
+{
+    return interruptSeen != 0;
+}
+
+void onInterrupt(QObject* guard, std::function<void()> action)
+{
+    catchInterrupts();
+    auto* notifier = new QSocketNotifier(interruptPipe[0], QSocketNotifier::Read, guard);
+    QObject::connect(notifier, &QSocketNotifier::activated, guard, [notifier, action = std::move(action)] {
+        // The byte stays in the pipe, so that everyone who waits sees it.
+        notifier->setEnabled(false);
+        action();
+    });
+}
+
+Session::Session(bool startDaemon)
+    : m_client(
+        {.dataFolder = {}, .name = "cli", .startDaemon = startDaemon, .reconnect = false, .program = {}})
+{
+    catchInterrupts();
+}
+
+Status Session::waitUntil(const std::function<bool()>& done)
+{
+    QObject guard;
+    QEventLoop loop;
+    bool interrupted = wasInterrupted();
+    onInterrupt(&guard, [&] {
+        interrupted = true;
+        loop.quit();
+    });
+    while (!interrupted && !done())
+        loop.processEvents(QEventLoop::WaitForMoreEvents);
+    if (interrupted && !done())
+        return fail("interrupted", "interrupted");
+    return {};
+}
+
+Status Session::pause(int milliseconds)
+{
+    QTimer timer;
+    timer.setSingleShot(true);
+    timer.start(milliseconds);
+    return waitUntil([&timer] { return !timer.isActive(); });
+}
+
+Status Session::connectOnce()
+{
+    if (m_connected)
+        return {};
+    std::optional<Error> failure;
+    QObject::connect(&m_client, &api::Client::connected, &m_guard, [this] { m_connected = true; });
+    QObject::connect(
+        &m_client, &api::Client::disconnected, &m_guard, [&](const Error& error) { failure = error; });
+    m_client.open();
+    GB_TRY(waitUntil([&] { return m_connected || failure; }));
+    QObject::disconnect(&m_client, &api::Client::disconnected, &m_guard, nullptr);
+    if (failure)
+        return fail(*failure);
+    return {};
+}
+
+Result<api::Client::Answer> Session::call(const std::string& method, Json params, std::string attachment)
+{
+    GB_TRY(connectOnce());
+    std::optional<Result<api::Client::Answer>> answer;
+    const qint64 request = m_client.call(
+        &m_guard, method, std::move(params),
+        [&answer](Result<api::Client::Answer> came) { answer = std::move(came); }, std::move(attachment));
+    if (const Status waited = waitUntil([&] { return answer.has_value(); }); !waited) {
+        m_client.cancelRequest(request);
+        return fail(waited.error());
+    }
+    return std::move(*answer);
+}
+
+} // namespace gb::cli

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+
+#include <QObject>
+
+#include <backend/api/client.h>
+
+namespace gb::cli {
+
+// The command line's connection: one blocking call after another, while Ctrl+C ends the wait with
+// "interrupted".
+class Session
+{
+public:
+    explicit Session(bool startDaemon = true);
+
+    api::Client& client() { return m_client; }
+    Result<api::Client::Answer> call(
+        const std::string& method, Json params = Json::object(), std::string attachment = {});
+    // Waits until `done` says so (asked after every event), or until interrupted.
+    Status waitUntil(const std::function<bool()>& done);
+    Status pause(int milliseconds);
+
+private:
+    Status connectOnce();
+
+    QObject m_guard;
+    api::Client m_client;
+    bool m_connected = false;
+};
+
+// From the first call on SIGINT and SIGTERM only set this.
+void catchInterrupts();
+bool wasInterrupted();
+void onInterrupt(QObject* guard, std::function<void()> action);
+
+} // namespace gb::cli
