@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "specreader.h"
+
+#include <algorithm>
+
+namespace gb {
+namespace {
+
+std::size_t editDistance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, change}));
+        }
+    }
+    return row.back();
+}
+
+std::string shown(const Json& value)
+{
+    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return text.size() > 60 ? text.substr(0, 60) + "…" : text;
+}
+
+} // namespace
+
+SpecReader::SpecReader(const Json& object, std::string prefix, std::vector<SpecProblem>& problems)
+    : m_object(object), m_prefix(std::move(prefix)), m_problems(problems)
+{
+    if (!m_object.is_object())
+        complain(m_prefix, "must be a table, got " + shown(object), "write it as key = value pairs");
+}
+
+const Json* SpecReader::find(const char* key)
+{
+    m_seen.insert(key);
+    if (!m_object.is_object())
+        return nullptr;
+    const auto it = m_object.find(key);
+    return it == m_object.end() || it->is_null() ? nullptr : &*it;
+}
+
+void SpecReader::complain(const std::string& field, std::string message, std::string fix) const
+{
+    m_problems.push_back({field, std::move(message), std::move(fix)});
+}
+
+void SpecReader::wrongType(const char* key, const Json& came, const char* expected) const
+{
+    complain(path(key), "must be " + std::string(expected) + ", got " + shown(came),
+        "write " + std::string(expected));
+}
+
+void SpecReader::text(const char* key, std::string& out, SpecRule rule)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    if (!value->is_string())
+        return wrongType(key, *value, "a text in quotes");
+    out = value->get<std::string>();
+    if (auto bad = rule(out))
+        complain(path(key), bad->message, bad->fix);
+}
+
+void SpecReader::flag(const char* key, bool& out)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    if (!value->is_boolean())
+        return wrongType(key, *value, "true or false");
+    out = value->get<bool>();
+}
+
+void SpecReader::whole(
+    const char* key, std::int64_t& out, std::int64_t from, std::int64_t to, const char* unit)
+{
+    std::optional<std::int64_t> read;
+    whole(key, read, from, to, unit);
+    out = read.value_or(out);
+}
+
+void SpecReader::whole(
+    const char* key, std::optional<std::int64_t>& out, std::int64_t from, std::int64_t to, const char* unit)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<std::uint64_t>() >> 62U))
+        return wrongType(key, *value, "a whole number");
+    out = value->get<std::int64_t>();
+    if (*out < from || *out > to)
+        complain(path(key), std::to_string(*out) + " is out of range",
+            "give " + std::string(unit) + " from " + std::to_string(from) + " to " + std::to_string(to));
+}
+
+void SpecReader::port(const char* key, std::optional<int>& out)
+{
+    constexpr int highest = 65535;
+    std::optional<std::int64_t> read;
+    whole(key, read, 1, highest, "a port");
+    if (read)
+        out = static_cast<int>(std::clamp<std::int64_t>(*read, 0, highest));
+}
+
+void SpecReader::number(const char* key, double& out, double from, double to, const char* unit)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    if (!value->is_number())
+        return wrongType(key, *value, "a number");
+    out = value->get<double>();
+    if (!(out >= from && out <= to))
+        complain(path(key), shown(*value) + " is out of range",
+            "give " + std::string(unit) + " from " + Json(from).dump() + " to " + Json(to).dump());
+}
+
+void SpecReader::bytes(const char* key, std::int64_t& out, std::int64_t atLeast)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    Result<std::int64_t> read = fail("spec.bytes", "not a size");
+    if (value->is_number_integer())
+        read = value->get<std::int64_t>();
+    else if (value->is_string())
+        read = parseBytes(value->get<std::string>());
+    if (!read)
+        return complain(path(key), shown(*value) + " is not a size", "write it like \"8 GiB\" or \"512MB\"");
+    out = *read;
+    if (out < 0 || (out > 0 && out < atLeast))
+        complain(path(key), shown(*value) + " is too small",
+            "give at least " + std::to_string(atLeast >> 20) + " MiB, or leave it out for no limit");
+}
+
+void SpecReader::texts(const char* key, std::vector<std::string>& out, SpecRule rule)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    out.clear();
+    each(key, [&](const Json& item, const std::string& where) {
+        if (!item.is_string())
+            return complain(where, "must be a text in quotes, got " + shown(item), "put it in quotes");
+        const auto text = item.get<std::string>();
+        if (auto bad = rule(text))
+            complain(where, bad->message, bad->fix);
+        if (std::find(out.begin(), out.end(), text) != out.end())
+            return complain(where, "\"" + text + "\" stands in the list twice", "remove one of them");
+        out.push_back(text);
+    });
+}
+
+void SpecReader::textMap(const char* key, std::map<std::string, std::string>& out, SpecRule keyRule)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    if (!value->is_object())
+        return wrongType(key, *value, "a table of NAME = \"value\"");
+    out.clear();
+    for (const auto& [name, item] : value->items()) {
+        const std::string where = path(key) + "." + name;
+        if (auto bad = keyRule(name))
+            complain(where, bad->message, bad->fix);
+        if (!item.is_string()) {
+            complain(where, "must be a text in quotes, got " + shown(item), "put the value in quotes");
+            continue;
+        }
+        out[name] = item.get<std::string>();
+        if (auto bad = rules::plainText(out[name]))
+            complain(where, bad->message, bad->fix);
+    }
+}
+
+void SpecReader::each(const char* key, const std::function<void(const Json&, const std::string&)>& read)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    if (!value->is_array())
+        return wrongType(key, *value, "a list in brackets");
+    for (std::size_t i = 0; i < value->size(); ++i)
+        read((*value)[i], path(key) + "[" + std::to_string(i) + "]");
+}
+
+Json SpecReader::leftOver(const std::vector<SpecField>& known)
+{
+    Json rest = Json::object();
+    if (!m_object.is_object())
+        return rest;
+    for (const auto& [name, value] : m_object.items()) {
+        if (m_seen.contains(name))
+            continue;
+        rest[name] = value;
+        const char* nearest = nullptr;
+        std::size_t best = 3;
+        for (const SpecField& field : known) {
+            if (const std::size_t distance = editDistance(name, field.name); distance < best) {
+                best = distance;
+                nearest = field.name;
+            }
+        }
+        m_problems.push_back({path(name), "is not a field of this version",
+            nearest ? "did you mean " + std::string(nearest) + "?" : "remove it, or leave it: it is kept",
+            SpecProblem::Severity::Warning});
+    }
+    return rest;
+}
+
+} // namespace gb
