@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "banner.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPlainTextEdit>
+
+#include "buttons.h"
+#include "errortext.h"
+#include "frames.h"
+#include "icons.h"
+#include "labels.h"
+#include "theme.h"
+
+namespace gb::ui {
+namespace {
+
+QString toneIconName(Tone tone)
+{
+    switch (tone) {
+    case Tone::Success:
+        return QStringLiteral("success");
+    case Tone::Warning:
+        return QStringLiteral("warning");
+    case Tone::Error:
+        return QStringLiteral("error");
+    default:
+        return QStringLiteral("info");
+    }
+}
+
+} // namespace
+
+Banner::Banner(QWidget* parent) : QFrame(parent)
+{
+    m_icon = new QLabel(this);
+    m_icon->setFixedWidth(20);
+    m_title = makeLabel({}, TextRole::Strong);
+    m_title->setWordWrap(true);
+    m_why = makeLabel({});
+    m_why->setWordWrap(true);
+    m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_more = makeIconButton(QStringLiteral("chevron-down"), tr("Details"));
+    connect(m_more, &QToolButton::clicked, this, &Banner::toggleDetails);
+    auto* close = makeIconButton(QStringLiteral("close"), tr("Dismiss"));
+    connect(close, &QToolButton::clicked, this, &Banner::dismiss);
+    m_details = new QPlainTextEdit;
+    m_details->setReadOnly(true);
+    m_details->setMaximumHeight(160);
+    m_details->setAccessibleName(tr("Details"));
+
+    auto* words = new QVBoxLayout;
+    words->setSpacing(2);
+    words->addWidget(m_title);
+    words->addWidget(m_why);
+    m_actions = new QHBoxLayout;
+    m_actions->setSpacing(space::s);
+    auto* top = new QHBoxLayout;
+    top->setSpacing(space::s);
+    top->addWidget(m_icon, 0, Qt::AlignTop);
+    top->addLayout(words, 1);
+    top->addLayout(m_actions);
+    top->addWidget(m_more, 0, Qt::AlignTop);
+    top->addWidget(close, 0, Qt::AlignTop);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space::m, space::s, space::s, space::s);
+    layout->addLayout(top);
+    layout->addWidget(m_details);
+    setVisible(false);
+    connect(&Theme::instance(), &Theme::changed, this, [this] {
+        m_icon->setPixmap(
+            iconPixmap(toneIconName(m_tone), 20, toneColor(tokens(), m_tone), devicePixelRatioF()));
+        m_details->setFont(Theme::instance().monospace());
+    });
+}
+
+void Banner::show(Tone tone, const QString& title, const QString& why, const QString& details)
+{
+    m_tone = tone;
+    m_icon->setPixmap(iconPixmap(toneIconName(tone), 20, toneColor(tokens(), tone), devicePixelRatioF()));
+    m_title->setText(title);
+    m_why->setText(why);
+    m_why->setVisible(!why.isEmpty());
+    m_details->setFont(Theme::instance().monospace());
+    m_details->setPlainText(details);
+    m_details->setVisible(false);
+    m_more->setVisible(!details.isEmpty());
+    m_more->setIcon(icon(QStringLiteral("chevron-down")));
+    clearLayout(m_actions);
+    setAccessibleName(title + QLatin1Char(' ') + why);
+    setVisible(true);
+    update();
+}
+
+void Banner::showError(const QString& what, const Error& error)
+{
+    show(Tone::Error, what, errorSentence(error), errorDetails(error));
+}
+
+void Banner::addAction(const QString& text, std::function<void()> act)
+{
+    auto* button = makeButton(text);
+    connect(button, &QPushButton::clicked, this, std::move(act));
+    m_actions->addWidget(button, 0, Qt::AlignTop);
+    button->show();
+}
+
+void Banner::dismiss()
+{
+    setVisible(false);
+}
+
+QString Banner::title() const
+{
+    return m_title->text();
+}
+
+void Banner::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const auto color = toneColor(tokens(), m_tone);
+    painter.setPen(mixed(toneBackground(tokens(), m_tone), color, 0.35));
+    painter.setBrush(toneBackground(tokens(), m_tone));
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), cornerRadius, cornerRadius);
+}
+
+void Banner::toggleDetails()
+{
+    const bool open = !m_details->isVisible();
+    m_details->setVisible(open);
+    m_more->setIcon(icon(open ? QStringLiteral("chevron-up") : QStringLiteral("chevron-down")));
+}
+
+} // namespace gb::ui

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+
+#include <QFrame>
+
+#include <backend/base/error.h>
+
+#include "tokens.h"
+
+class QHBoxLayout;
+class QLabel;
+class QPlainTextEdit;
+class QToolButton;
+
+namespace gb::ui {
+
+// What happened, why, and a way out, at the place where it happened. Hidden until something is shown in it.
+class Banner final : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit Banner(QWidget* parent = nullptr);
+
+    void show(Tone tone, const QString& title, const QString& why = {}, const QString& details = {});
+    void showError(const QString& what, const Error& error);
+    // Shown at the right; removed by the next show().
+    void addAction(const QString& text, std::function<void()> act);
+    void dismiss();
+
+    Tone tone() const { return m_tone; }
+    QString title() const;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void toggleDetails();
+
+    Tone m_tone = Tone::Info;
+    QLabel* m_icon = nullptr;
+    QLabel* m_title = nullptr;
+    QLabel* m_why = nullptr;
+    QHBoxLayout* m_actions = nullptr;
+    QToolButton* m_more = nullptr;
+    QPlainTextEdit* m_details = nullptr;
+};
+
+} // namespace gb::ui

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "emptystate.h"
+
+#include <QVBoxLayout>
+
+#include "buttons.h"
+#include "icons.h"
+#include "labels.h"
+#include "theme.h"
+
+namespace gb::ui {
+
+EmptyState::EmptyState(
+    const QString& iconName, const QString& title, const QString& sentence, QWidget* parent)
+    : QWidget(parent), m_iconName(iconName)
+{
+    m_icon = new QLabel;
+    m_icon->setAlignment(Qt::AlignCenter);
+    m_title = makeLabel(title, TextRole::Heading);
+    m_title->setAlignment(Qt::AlignCenter);
+    m_title->setWordWrap(true);
+    m_sentence = makeLabel(sentence, TextRole::Secondary);
+    m_sentence->setAlignment(Qt::AlignCenter);
+    m_sentence->setWordWrap(true);
+    m_sentence->setMaximumWidth(440);
+    m_sentence->setMinimumWidth(qMin(360, m_sentence->fontMetrics().horizontalAdvance(sentence) + space::l));
+    m_column = new QVBoxLayout(this);
+    m_column->setContentsMargins(space::xl, space::xl, space::xl, space::xl);
+    m_column->setSpacing(space::s);
+    m_column->addStretch(2);
+    m_column->addWidget(m_icon);
+    m_column->addWidget(m_title);
+    m_column->addWidget(m_sentence, 0, Qt::AlignHCenter);
+    m_column->addStretch(3);
+    const auto paint = [this] {
+        m_icon->setPixmap(iconPixmap(m_iconName, 40, tokens().disabled, devicePixelRatioF()));
+    };
+    paint();
+    connect(&Theme::instance(), &Theme::changed, this, paint);
+}
+
+void EmptyState::setTexts(const QString& title, const QString& sentence)
+{
+    m_title->setText(title);
+    m_sentence->setText(sentence);
+}
+
+void EmptyState::setAction(const QString& text, std::function<void()> act)
+{
+    delete m_button;
+    m_button = makeButton(text, ButtonKind::Primary);
+    connect(m_button, &QPushButton::clicked, this, std::move(act));
+    m_column->insertSpacing(m_column->count() - 1, space::s);
+    m_column->insertWidget(m_column->count() - 1, m_button, 0, Qt::AlignHCenter);
+}
+
+void EmptyState::setCommand(const QString& command)
+{
+    if (!m_command) {
+        m_command = makeLabel({}, TextRole::Mono);
+        m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+        m_command->setAlignment(Qt::AlignCenter);
+        m_command->setWordWrap(true);
+        m_column->insertSpacing(m_column->count() - 1, space::xs);
+        m_column->insertWidget(m_column->count() - 1, m_command);
+    }
+    m_command->setAccessibleName(tr("Command: %1").arg(command));
+    m_command->setText(command);
+}
+
+} // namespace gb::ui

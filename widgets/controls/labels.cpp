@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "labels.h"
+
+#include <QResizeEvent>
+#include <QStyle>
+
+namespace gb::ui {
+
+void setTextRole(QLabel* label, TextRole role)
+{
+    static constexpr const char* names[] = {
+        "body", "title", "heading", "section", "strong", "secondary", "caption", "mono", "error"};
+    label->setProperty("gbText", QLatin1String(names[static_cast<int>(role)]));
+    label->style()->unpolish(label);
+    label->style()->polish(label);
+}
+
+QLabel* makeLabel(const QString& text, TextRole role, QWidget* parent)
+{
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setText(text);
+    setTextRole(label, role);
+    return label;
+}
+
+ElidedLabel::ElidedLabel(const QString& text, TextRole role, QWidget* parent) : QLabel(parent)
+{
+    setTextFormat(Qt::PlainText);
+    setTextRole(this, role);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    setElidedText(text);
+}
+
+void ElidedLabel::setElidedText(const QString& text)
+{
+    if (text == m_full)
+        return;
+    m_full = text;
+    setAccessibleName(text);
+    updateGeometry();
+    elide();
+}
+
+QSize ElidedLabel::minimumSizeHint() const
+{
+    return {fontMetrics().averageCharWidth() * 4, QLabel::minimumSizeHint().height()};
+}
+
+QSize ElidedLabel::sizeHint() const
+{
+    return {fontMetrics().horizontalAdvance(m_full) + 2, QLabel::sizeHint().height()};
+}
+
+void ElidedLabel::resizeEvent(QResizeEvent* event)
+{
+    QLabel::resizeEvent(event);
+    elide();
+}
+
+void ElidedLabel::elide()
+{
+    auto line = m_full;
+    line.replace(QLatin1Char('\n'), QLatin1Char(' '));
+    const auto shown = fontMetrics().elidedText(line, m_mode, width());
+    setText(shown);
+    setToolTip(shown == m_full ? QString() : m_full.toHtmlEscaped());
+}
+
+} // namespace gb::ui
