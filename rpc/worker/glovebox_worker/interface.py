@@ -13,7 +13,7 @@ import types
 from typing import Any, Callable, Dict, List, Optional
 
 from .exposing import Registry
-from .schema import describe_function
+from .schema import Describer
 
 
 class Interface:
@@ -55,11 +55,12 @@ class Interface:
     def _describe(self) -> None:
         options = self.module.__dict__.get("__glovebox__")
         default = options.get("tensors", "list") if isinstance(options, dict) else "list"
+        describer = Describer(self._registry, self.module.__dict__)
         self._descriptions = []
         for exposed in self._registry.functions.values():
             if exposed.tensors is None:
                 exposed.tensors = default if default in ("list", "binary") else "list"
-            self._descriptions.append(describe_function(exposed, self._registry))
+            self._descriptions.append(describer.describe(exposed))
 
     def schema(self) -> Dict[str, Any]:
         return {
