@@ -16,6 +16,7 @@ from .aio import LoopThread, is_async_generator, is_awaitable
 from .call import DONE, QUEUED, RUNNING, Call, current
 from .errors import CallError, Cancelled, exception_error, plain_error
 from .link import Link, encode_header
+from .tensors import TensorStore
 from .values import decode_arguments
 
 _OK = (
@@ -41,7 +42,7 @@ class Executor:
         self.output_bytes = 1 << 20
         self.result_bytes = 256 << 20
         self.root = ""
-        self.store: Any = None
+        self.store = TensorStore()
         self.base_context: Context = copy_context()
 
     def adopt_context(self) -> None:
@@ -127,10 +128,10 @@ class Executor:
         if not call.stream:
             items.append(item)
             return
-        text, special, tensors = serialise.encode(item)
-        header = {"t": "item", "id": call.id, "index": call.items, "special": special}
+        encoded = serialise.encode(item, f"item {call.items}")
+        header = {"t": "item", "id": call.id, "index": call.items, "special": encoded.special}
         call.items += 1
-        self.enqueue(call, header, text)
+        self.enqueue(call, header, encoded.text)
 
     # --- frames made while the author's code runs ------------------------------------------------------------
 
@@ -244,26 +245,40 @@ class Executor:
 
     def _finish_value(self, call: Call, value: Any, start: int, middle: int) -> None:
         try:
-            text, special, tensors = serialise.encode(value)
-            if len(text) > self.result_bytes:
-                message = "the result is %d bytes of JSON, more than the limit of %d"
-                raise CallError("reply_too_large", message % (len(text), self.result_bytes))
+            encoded = self._encode(call, value)
         except CallError as error:
             self._finish_error(call, error.as_json(), middle - start, perf_counter_ns() - middle)
             return
-        end = perf_counter_ns()
+        except BaseException as error:  # an author's __str__ or model_dump, or no memory
+            failure = exception_error("not_serialisable", error, self.root)
+            self._finish_error(call, failure, middle - start, perf_counter_ns() - middle)
+            return
+        compute, serialised = middle - start, perf_counter_ns() - middle
         with self._order:
             self._flush_rest(call)
             self._end(call)
-            if not special and not call.warnings:
-                self._link.send_raw(_OK % (call.id, middle - start, end - middle), text)
+            if not encoded.special and not encoded.warnings:
+                self._link.send_raw(_OK % (call.id, compute, serialised), encoded.text)
                 return
             header = {
-                "t": "result", "id": call.id, "ok": True,
-                "ns": {"compute": middle - start, "serialise": end - middle},
-                "special": special, "tensors": [], "warnings": call.warnings,
+                "t": "result", "id": call.id, "ok": True, "ns": {"compute": compute, "serialise": serialised},
+                "special": encoded.special, "tensors": [tensor.as_json() for tensor in encoded.tensors],
+                "warnings": encoded.warnings,
             }  # fmt: skip
-            self._link.send_raw(encode_header(header), text)
+            fds = [tensor.fd for tensor in encoded.tensors if tensor.fd is not None]
+            self._link.send_raw(encode_header(header), encoded.text, fds)
+        for tensor in encoded.tensors:
+            tensor.close()
+
+    def _encode(self, call: Call, value: Any) -> serialise.Encoded:
+        store = self.store if call.fn.tensors == "binary" else None
+        encoded = serialise.encode(value, "result", store, call.binary)
+        if len(encoded.text) > self.result_bytes:
+            for tensor in encoded.tensors:
+                tensor.close()
+            text = f"the result is {len(encoded.text)} bytes of JSON, more than the limit of {self.result_bytes}"
+            raise CallError("reply_too_large", text)
+        return encoded
 
     def _finish_error(self, call: Call, error: Dict[str, Any], compute: int, serialised: int) -> None:
         header = {"t": "result", "id": call.id, "ok": False, "error": error}

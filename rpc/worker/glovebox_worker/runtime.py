@@ -14,14 +14,16 @@ from typing import Any, Dict, List, Optional
 from . import PROTOCOL, output
 from .call import Call
 from .dispatch import Dispatcher, Job
-from .errors import exception_error
+from .errors import CallError, exception_error
 from .execute import Executor, refuse
 from .exposing import Pool, Registry, make_expose
 from .injected import Models, make_helpers
 from .interface import Interface
 from .link import Frame, Link, encode_header
+from .tensors import sealed_file
 
 _PR_SET_DUMPABLE = 4
+_INLINE_BYTES = 65536
 
 
 def serve(fd: int) -> int:
@@ -58,6 +60,8 @@ class Runtime:
             "init": self._on_init,
             "reload": self._on_reload,
             "shutdown": self._on_shutdown,
+            "tensor.read": self._on_tensor_read,
+            "release": self._on_release,
         }
 
     def run(self) -> int:
@@ -117,6 +121,28 @@ class Runtime:
     def _on_ping(self, header: Dict[str, Any], attachment: bytes) -> None:
         self._link.send({"t": "pong", "id": header["id"]})
 
+    def _on_release(self, header: Dict[str, Any], attachment: bytes) -> None:
+        self._executor.store.release(header["handle"])
+
+    def _on_tensor_read(self, header: Dict[str, Any], attachment: bytes) -> None:
+        answer: Dict[str, Any] = {"t": "tensor.data", "id": header["id"], "ok": False}
+        try:
+            slices = header["slice"] if header.get("what") == "slice" else None
+            captured, data = self._executor.store.read(header["handle"], slices)
+        except CallError as error:
+            self._link.send({**answer, "error": error.as_json()})
+            return
+        except Exception as error:  # the device may be out of memory, a slice may be senseless
+            self._link.send({**answer, "error": exception_error("function_error", error, self._executor.root)})
+            return
+        answer.update(captured.as_json(), ok=True, fd=captured.size > _INLINE_BYTES)
+        if not answer["fd"]:
+            self._link.send(answer, bytes(data))
+            return
+        fd = sealed_file([data])
+        self._link.send(answer, b"", [fd])
+        os.close(fd)
+
     def _on_shutdown(self, header: Dict[str, Any], attachment: bytes) -> None:
         self._dispatcher.stop()
 
@@ -137,6 +163,9 @@ class Runtime:
         limits = init.get("limits", {})
         self._executor.output_bytes = limits.get("output_bytes", self._executor.output_bytes)
         self._executor.result_bytes = limits.get("result_bytes", self._executor.result_bytes)
+        store = self._executor.store
+        store.generation = init.get("generation", 0)
+        store.budget = limits.get("device_cache_bytes", store.budget)
         helpers = make_helpers(configured, self._executor.enqueue)
         helpers["expose"] = make_expose(self._registry)
         self._interface = Interface(init["interface"], init.get("name", "interface"), self._registry, helpers)
