@@ -18,6 +18,7 @@ QPushButton* makeButton(const QString& text, ButtonKind kind, const QString& ico
     button->setCursor(Qt::PointingHandCursor);
     button->setIconSize({16, 16});
     button->setAutoDefault(false);
+    button->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     if (iconName.isEmpty())
         return button;
     const auto paint = [button, kind, iconName] {

@@ -16,6 +16,7 @@ PageBar::PageBar(const QString& title, QWidget* parent) : QFrame(parent)
     m_title = makeLabel(title, TextRole::Title);
     m_middle = new QHBoxLayout;
     m_middle->setSpacing(space::s);
+    m_middle->addStretch();
     m_actions = new QHBoxLayout;
     m_actions->setSpacing(space::s);
     m_layout = new QHBoxLayout(this);
@@ -34,7 +35,7 @@ void PageBar::setTitle(const QString& title)
 
 void PageBar::addWidget(QWidget* widget, int stretch)
 {
-    m_middle->addWidget(widget, stretch);
+    m_middle->insertWidget(m_middle->count() - 1, widget, stretch);
 }
 
 void PageBar::addAction(QAction* action)

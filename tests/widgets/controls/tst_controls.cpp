@@ -32,7 +32,7 @@
 #include <widgets/controls/theme.h>
 #include <widgets/controls/toast.h>
 
-#include "../../support/picture.h"
+#include <tests/support/picture.h>
 
 using namespace gb::ui;
 

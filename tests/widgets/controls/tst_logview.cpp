@@ -8,7 +8,7 @@
 #include <widgets/controls/logview.h>
 #include <widgets/controls/theme.h>
 
-#include "../../support/picture.h"
+#include <tests/support/picture.h>
 
 using namespace gb::ui;
 

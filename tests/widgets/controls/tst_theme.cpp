@@ -9,7 +9,7 @@
 #include <widgets/controls/stylesheet.h>
 #include <widgets/controls/theme.h>
 
-#include "../../support/picture.h"
+#include <tests/support/picture.h>
 
 using namespace gb::ui;
 

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QDir>
+
+#include <backend/base/paths.h>
+#include <backend/base/version.h>
+#include <widgets/controls/lookstore.h>
+#include <widgets/controls/splitter.h>
+#include <widgets/shell/mainwindow.h>
+#include <widgets/shell/shot.h>
+
+namespace {
+
+QSize sizeOf(const QString& text)
+{
+    const auto parts = text.split(QLatin1Char('x'));
+    const QSize size(parts.value(0).toInt(), parts.value(1).toInt());
+    return size.width() > 0 && size.height() > 0 ? size : QSize(1280, 800);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("Glovebox"));
+    QApplication::setApplicationVersion(QString::fromLatin1(gb::version()));
+    QApplication::setDesktopFileName(QStringLiteral("glovebox"));
+
+    QCommandLineParser parser;
+    parser.setApplicationDescription(QStringLiteral("The window of Glovebox"));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addOptions({{QStringLiteral("experiment"), QStringLiteral("Open this folder."),
+                           QStringLiteral("DIR")},
+        {QStringLiteral("page"), QStringLiteral("Show this page first."), QStringLiteral("PAGE")},
+        {QStringLiteral("shot"), QStringLiteral("Draw this page into --out and leave."),
+            QStringLiteral("PAGE")},
+        {QStringLiteral("out"), QStringLiteral("The picture's file."), QStringLiteral("FILE.png")},
+        {QStringLiteral("size"), QStringLiteral("Of the window."), QStringLiteral("WxH")},
+        {QStringLiteral("theme"), QStringLiteral("dark or light."), QStringLiteral("THEME")},
+        {QStringLiteral("wait"), QStringLiteral("Milliseconds before the picture."), QStringLiteral("MS")}});
+    parser.process(application);
+
+    const auto data = gb::dataFolder();
+    gb::ui::setRememberedFile(QString::fromStdString((data / "window.ini").string()));
+    auto look = gb::ui::rememberedLook();
+    if (parser.isSet(QStringLiteral("theme")))
+        look.scheme = parser.value(QStringLiteral("theme")) == QLatin1String("dark") ? gb::ui::Scheme::Dark
+                                                                                     : gb::ui::Scheme::Light;
+    gb::ui::Theme::instance().apply(look);
+
+    gb::api::Client client({data, "window", true, true, {}});
+    gb::ui::MainWindow window(client);
+    if (parser.isSet(QStringLiteral("theme")))
+        window.fixScheme();
+    if (parser.isSet(QStringLiteral("experiment")))
+        window.openExperiment(QDir(parser.value(QStringLiteral("experiment"))).absolutePath());
+    client.open();
+    if (parser.isSet(QStringLiteral("shot"))) {
+        const auto page = parser.value(QStringLiteral("shot"));
+        gb::ui::takeShot(window,
+            {page.section(QLatin1Char(':'), 0, 0), page.section(QLatin1Char(':'), 1),
+                parser.value(QStringLiteral("out")), sizeOf(parser.value(QStringLiteral("size"))),
+                parser.isSet(QStringLiteral("wait")) ? parser.value(QStringLiteral("wait")).toInt() : 300});
+        return QApplication::exec();
+    }
+    if (parser.isSet(QStringLiteral("page")))
+        window.showPage(parser.value(QStringLiteral("page")));
+    window.show();
+    return QApplication::exec();
+}

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "theme.h"
+
+namespace gb::ui {
+
+// The look as the window remembers it (splitter.h): needed before the daemon can be asked.
+Look rememberedLook();
+void rememberLook(const Look& look);
+
+} // namespace gb::ui

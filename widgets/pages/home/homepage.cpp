@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "homepage.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QScrollArea>
+#include <QStandardPaths>
+
+#include <backend/base/clock.h>
+#include <widgets/controls/banner.h>
+#include <widgets/controls/buttons.h>
+#include <widgets/controls/emptystate.h>
+#include <widgets/controls/frames.h>
+#include <widgets/controls/icons.h>
+#include <widgets/controls/labels.h>
+#include <widgets/controls/numbers.h>
+#include <widgets/controls/pagebar.h>
+#include <widgets/controls/theme.h>
+#include <widgets/itemmodels/fields.h>
+
+#include "alivecard.h"
+#include "experimentrow.h"
+#include "machinecard.h"
+
+namespace gb::ui {
+namespace {
+
+constexpr int homeRecentRows = 6;
+
+// {name, what example.json says}, in the order they ask for.
+QList<QPair<QString, Json>> bundledExamples()
+{
+    QList<QPair<QString, Json>> examples;
+    QDir folder(QStringLiteral(":/glovebox/examples"));
+    for (const auto& name : folder.entryList(QDir::Dirs)) {
+        QFile file(folder.filePath(name + QStringLiteral("/example.json")));
+        if (!file.open(QIODevice::ReadOnly))
+            continue;
+        if (const auto about = parseJson(file.readAll().toStdString()))
+            examples.append({name, *about});
+    }
+    std::ranges::stable_sort(
+        examples, {}, [](const auto& example) { return integerOr(example.second, "order"); });
+    return examples;
+}
+
+} // namespace
+
+HomePage::HomePage(api::Client& client, QWidget* parent)
+    : Page(QStringLiteral("home"), tr("Home"), QStringLiteral("home"), parent), m_client(client)
+{
+    m_open = makeAction(this, tr("Open folder…"), QStringLiteral("folder"), QStringLiteral("Ctrl+O"));
+    connect(m_open, &QAction::triggered, this, [this] {
+        const auto folder = QFileDialog::getExistingDirectory(this, tr("Open an experiment folder"));
+        if (!folder.isEmpty())
+            Q_EMIT experimentRequested(folder);
+    });
+    m_refresh = makeAction(this, tr("Check this machine again"), QStringLiteral("refresh"));
+    connect(m_refresh, &QAction::triggered, this, &HomePage::refresh);
+    createColumns();
+    connect(&m_client, &api::Client::connected, this, &HomePage::refresh);
+    if (m_client.state() == api::Client::State::Connected)
+        refresh();
+}
+
+QList<QAction*> HomePage::pageActions()
+{
+    return {m_open, m_refresh};
+}
+
+void HomePage::createColumns()
+{
+    m_banner = new Banner(this);
+    auto* left = new QVBoxLayout;
+    left->setSpacing(space::s);
+    left->addWidget(makeLabel(tr("Continue"), TextRole::Heading));
+    auto* recentCard = makeFrame(FrameKind::Card);
+    m_recent = new QVBoxLayout(recentCard);
+    m_recent->setContentsMargins(space::s, space::s, space::s, space::s);
+    m_recent->setSpacing(0);
+    m_recent->addWidget(makeLabel(tr("Looking…"), TextRole::Secondary));
+    left->addWidget(recentCard);
+    left->addSpacing(space::l);
+    left->addWidget(makeLabel(tr("New from an example"), TextRole::Heading));
+    auto* examples = new QGridLayout;
+    examples->setSpacing(space::m);
+    int at = 0;
+    for (const auto& [name, about] : bundledExamples()) {
+        examples->addWidget(exampleCard(name, about), at / 2, at % 2);
+        ++at;
+    }
+    examples->setColumnStretch(0, 1);
+    examples->setColumnStretch(1, 1);
+    left->addLayout(examples);
+    left->addStretch(1);
+
+    auto* right = new QVBoxLayout;
+    right->setSpacing(space::s);
+    m_alive = new AliveCard(m_client);
+    right->addWidget(makeLabel(tr("Alive now"), TextRole::Heading));
+    right->addWidget(m_alive);
+    right->addSpacing(space::l);
+    m_machine = new MachineCard(m_client);
+    right->addWidget(makeLabel(tr("This machine"), TextRole::Heading));
+    right->addWidget(m_machine);
+    right->addStretch(1);
+    connect(m_machine, &MachineCard::copied, this, [this](const QString& command) {
+        Q_EMIT notificationRequested(Tone::Success, tr("Copied"), command);
+    });
+
+    auto* columns = new QHBoxLayout;
+    columns->setSpacing(space::xl);
+    columns->addLayout(left, 3);
+    columns->addLayout(right, 2);
+    auto* content = new QWidget;
+    auto* inside = new QVBoxLayout(content);
+    inside->setContentsMargins(space::xl, space::l, space::xl, space::xl);
+    inside->setSpacing(space::l);
+    auto* bar = new PageBar(tr("Home"));
+    bar->setPrimary(m_open);
+    inside->addWidget(bar);
+    inside->addWidget(m_banner);
+    inside->addLayout(columns, 1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(makeScroll(content));
+}
+
+QWidget* HomePage::exampleCard(const QString& name, const Json& about)
+{
+    auto* card = makeFrame(FrameKind::Card);
+    const auto title = textField(about, "title");
+    auto* heading = makeLabel(title, TextRole::Strong);
+    auto* shows = makeLabel(textField(about, "shows"), TextRole::Secondary);
+    shows->setWordWrap(true);
+    auto* minutes =
+        makeLabel(tr("about %n minute(s)", nullptr, static_cast<int>(integerOr(about, "minutes", 1))),
+            TextRole::Caption);
+    auto* make = makeButton(tr("Create"), ButtonKind::Normal, QStringLiteral("plus"));
+    make->setAccessibleName(tr("Create an experiment from %1").arg(title));
+    connect(make, &QPushButton::clicked, this, [this, name] { makeFromExample(name); });
+    auto* foot = new QHBoxLayout;
+    foot->addWidget(minutes);
+    foot->addStretch();
+    foot->addWidget(make);
+    auto* layout = new QVBoxLayout(card);
+    layout->setContentsMargins(space::l, space::m, space::l, space::m);
+    layout->addWidget(heading);
+    layout->addWidget(shows);
+    layout->addStretch();
+    layout->addLayout(foot);
+    return card;
+}
+
+void HomePage::refresh()
+{
+    loadExperiments();
+    m_machine->check();
+}
+
+bool HomePage::settled() const
+{
+    return m_loaded && m_machine->settled();
+}
+
+void HomePage::loadExperiments()
+{
+    m_client.call(this, "experiments.list", Json::object(), [this](Result<api::Answer> answer) {
+        m_loaded = true;
+        if (!answer) {
+            showExperiments(Json::array());
+            m_banner->showError(tr("The list of experiments did not come"), answer.error());
+            m_banner->addAction(tr("Try again"), [this] { refresh(); });
+            return;
+        }
+        m_banner->dismiss();
+        const auto found = answer->body.find("experiments");
+        showExperiments(found != answer->body.end() && found->is_array() ? *found : Json::array());
+    });
+}
+
+void HomePage::showExperiments(const Json& experiments)
+{
+    clearLayout(m_recent);
+    int rows = 0;
+    for (const auto& experiment : experiments) {
+        if (!experiment.is_object() || rows++ == homeRecentRows)
+            continue;
+        auto* row = new ExperimentRow(experiment);
+        connect(row, &ExperimentRow::chosen, this, &HomePage::experimentRequested);
+        m_recent->addWidget(row);
+    }
+    if (rows > 0)
+        return;
+    auto* empty =
+        makeLabel(tr("No experiments yet. Create one from an example below, open a folder, or drop a "
+                     "folder on this window."),
+            TextRole::Secondary);
+    empty->setWordWrap(true);
+    empty->setContentsMargins(space::s, space::s, space::s, space::s);
+    m_recent->addWidget(empty);
+}
+
+void HomePage::makeFromExample(const QString& name)
+{
+    const auto documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+    const auto folder = QDir(documents).filePath(QStringLiteral("Glovebox/") + name);
+    const Json params = {{"path", folder.toStdString()}, {"example", name.toStdString()}};
+    m_client.call(this, "experiments.new", params, [this, folder](Result<api::Answer> answer) {
+        if (!answer && answer.error().code != "experiment.exists") {
+            m_banner->showError(tr("The experiment was not created"), answer.error());
+            return;
+        }
+        m_banner->dismiss();
+        Q_EMIT experimentRequested(answer ? textField(answer->body, "path") : folder);
+        loadExperiments();
+    });
+}
+
+} // namespace gb::ui

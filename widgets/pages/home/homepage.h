@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <backend/api/client.h>
+#include <widgets/controls/page.h>
+
+class QVBoxLayout;
+
+namespace gb::ui {
+
+class AliveCard;
+class Banner;
+class MachineCard;
+
+// Where one begins: go on with an experiment, make one from an example, see what is alive and whether this
+// machine is fit.
+class HomePage final : public Page
+{
+    Q_OBJECT
+
+public:
+    explicit HomePage(api::Client& client, QWidget* parent = nullptr);
+
+    QAction* primaryAction() override { return m_open; }
+    QList<QAction*> pageActions() override;
+    void refresh() override;
+    bool settled() const override;
+
+private:
+    void createColumns();
+    void loadExperiments();
+    void showExperiments(const Json& experiments);
+    QWidget* exampleCard(const QString& name, const Json& about);
+    void makeFromExample(const QString& name);
+
+    api::Client& m_client;
+    QAction* m_open = nullptr;
+    QAction* m_refresh = nullptr;
+    Banner* m_banner = nullptr;
+    QVBoxLayout* m_recent = nullptr;
+    AliveCard* m_alive = nullptr;
+    MachineCard* m_machine = nullptr;
+    bool m_loaded = false;
+};
+
+} // namespace gb::ui

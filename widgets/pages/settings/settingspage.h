@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <backend/api/client.h>
+#include <widgets/controls/page.h>
+
+class QVBoxLayout;
+
+namespace gb::ui {
+
+class Banner;
+class FilterField;
+class KeyValueList;
+struct Look;
+enum class Scheme;
+
+// Appearance (the window's own), then everything the daemon's settings say, by section. Every change holds at
+// once and every row can go back to its default.
+class SettingsPage final : public Page
+{
+    Q_OBJECT
+
+public:
+    explicit SettingsPage(api::Client& client, QWidget* parent = nullptr);
+
+    QList<QAction*> pageActions() override;
+    void refresh() override;
+    void find() override;
+    bool settled() const override { return m_settled; }
+
+private:
+    void createAppearance(QVBoxLayout* layout);
+    void createAbout(QVBoxLayout* layout);
+    void addChoice(QVBoxLayout* layout, const QString& title, const QString& help, const QStringList& names,
+        int current, std::function<void(Look&, int)> set);
+    void showSettings(const Json& settings);
+    void showDaemon();
+    void change(const std::string& key, const Json& value);
+    void storeScheme(Scheme scheme);
+    void applyFilter(const QString& filter);
+
+    api::Client& m_client;
+    Banner* m_banner = nullptr;
+    FilterField* m_filter = nullptr;
+    QVBoxLayout* m_sections = nullptr;
+    KeyValueList* m_daemon = nullptr;
+    QList<QAction*> m_actions;
+    QList<QPair<QString, QWidget*>> m_filtered; // words of a row, the row
+    bool m_settled = false;
+};
+
+} // namespace gb::ui

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <QFrame>
+
+#include <backend/api/client.h>
+
+class QAction;
+class QHBoxLayout;
+class QLabel;
+class QMenu;
+class QPushButton;
+class QToolButton;
+
+namespace gb::ui {
+
+class StatePill;
+
+// What is alive, its cost, and the one primary action of the page in front.
+class HeaderBar final : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit HeaderBar(api::Client& client, QWidget* parent = nullptr);
+
+    void setExperiment(const QString& name, const QString& folder);
+    void setRecent(const QList<QPair<QString, QString>>& nameAndFolder);
+    void setPrimary(QAction* action);
+    void setUnread(int count);
+    QWidget* bell() const;
+
+Q_SIGNALS:
+    void experimentRequested(const QString& folder);
+    void openRequested();
+    void paletteRequested();
+    void notificationsRequested();
+
+private:
+    void showState();
+
+    api::Client& m_client;
+    QPushButton* m_experiment = nullptr;
+    QMenu* m_menu = nullptr;
+    StatePill* m_state = nullptr;
+    QLabel* m_cost = nullptr;
+    QPushButton* m_search = nullptr;
+    QToolButton* m_bell = nullptr;
+    QHBoxLayout* m_layout = nullptr;
+    QWidget* m_primary = nullptr;
+};
+
+} // namespace gb::ui
