@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "initclient.h"
+
+namespace gb {
+namespace {
+
+constexpr std::size_t filePiece = 1U << 18U;
+constexpr std::int64_t downloadWindow = 4U << 20U;
+
+} // namespace
+
+// A channel's life: numbered, registered, and gone with this object.
+class InitClient::Exchange
+{
+public:
+    explicit Exchange(InitClient& client)
+        : m_client(client), m_number(client.m_nextChannel++), m_channel(std::make_shared<Channel>())
+    {
+        const std::lock_guard lock(client.m_mutex);
+        client.m_channels[m_number] = m_channel;
+        m_channel->lost = !client.m_alive;
+    }
+    ~Exchange()
+    {
+        const std::lock_guard lock(m_client.m_mutex);
+        m_client.m_channels.erase(m_number);
+    }
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+
+    Status send(Json message, std::string_view attachment = {})
+    {
+        message["ch"] = m_number;
+        return m_client.send(message, attachment);
+    }
+
+    // The next message of the channel; what the other side calls an error is one.
+    Result<Received> next()
+    {
+        std::unique_lock lock(m_channel->mutex);
+        m_channel->changed.wait(lock, [&] { return !m_channel->inbox.empty() || m_channel->lost; });
+        if (m_channel->inbox.empty())
+            return fail("sandbox.gone", "the sandbox has ended");
+        Received first = std::move(m_channel->inbox.front());
+        m_channel->inbox.erase(m_channel->inbox.begin());
+        if (stringOr(first.message, "t") == "error")
+            return fail(Error::fromJson(objectOr(first.message, "error")));
+        return first;
+    }
+
+private:
+    InitClient& m_client;
+    std::int64_t m_number;
+    std::shared_ptr<Channel> m_channel;
+};
+
+Result<InitClient::Received> InitClient::ask(Json message)
+{
+    Exchange exchange(*this);
+    GB_TRY(exchange.send(std::move(message)));
+    return exchange.next();
+}
+
+Status InitClient::upload(const std::string& inside, unsigned mode, const ReadPiece& next)
+{
+    Exchange exchange(*this);
+    GB_TRY(exchange.send(Json{{"t", "file.put"}, {"path", inside}, {"mode", mode}}));
+    std::int64_t credit = 0;
+    for (;;) {
+        auto bytes = next();
+        if (!bytes) {
+            (void)exchange.send(Json{{"t", "cancel"}});
+            return fail(bytes.error());
+        }
+        if (bytes->empty())
+            break;
+        while (credit < static_cast<std::int64_t>(bytes->size())) {
+            const auto granted = exchange.next();
+            if (!granted)
+                return fail(granted.error());
+            credit += integerOr(granted->message, "bytes");
+        }
+        credit -= static_cast<std::int64_t>(bytes->size());
+        GB_TRY(exchange.send(Json{{"t", "data"}}, *bytes));
+    }
+    GB_TRY(exchange.send(Json{{"t", "end"}}));
+    for (;;) {
+        const auto answer = exchange.next();
+        if (!answer)
+            return fail(answer.error());
+        if (stringOr(answer->message, "t") == "ok")
+            return {};
+    }
+}
+
+Status InitClient::download(const std::string& inside, const WritePiece& take)
+{
+    Exchange exchange(*this);
+    GB_TRY(exchange.send(Json{{"t", "file.get"}, {"path", inside}, {"credit", downloadWindow}}));
+    for (;;) {
+        const auto received = exchange.next();
+        if (!received)
+            return fail(received.error());
+        const std::string kind = stringOr(received->message, "t");
+        if (kind == "end")
+            return {};
+        if (kind != "data")
+            continue;
+        if (auto taken = take(received->attachment); !taken) {
+            (void)exchange.send(Json{{"t", "cancel"}});
+            return taken;
+        }
+        GB_TRY(exchange.send(Json{{"t", "credit"}, {"bytes", received->attachment.size()}}));
+    }
+}
+
+Status InitClient::putFile(const fs::path& local, const std::string& inside, unsigned mode)
+{
+    const UniqueFd file(::open(local.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    struct stat info
+    { };
+    if (!file.valid() || ::fstat(file.get(), &info) != 0)
+        return failErrno("cannot read", local.string(), errno);
+    if (!S_ISREG(info.st_mode))
+        return fail("sandbox.not_a_file", local.string() + " is not a file");
+    std::string buffer;
+    return upload(inside, mode, [&]() -> Result<std::string> {
+        buffer.resize(filePiece);
+        const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+        if (got < 0)
+            return failErrno("cannot read", local.string(), errno);
+        buffer.resize(static_cast<std::size_t>(got));
+        return buffer;
+    });
+}
+
+Status InitClient::putBytes(std::string_view bytes, const std::string& inside, unsigned mode)
+{
+    return upload(inside, mode, [&]() -> Result<std::string> {
+        std::string part(bytes.substr(0, filePiece));
+        bytes.remove_prefix(part.size());
+        return part;
+    });
+}
+
+Status InitClient::getFile(const std::string& inside, const fs::path& local)
+{
+    const UniqueFd file(::open(local.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file.valid())
+        return failErrno("cannot write", local.string(), errno);
+    return download(inside, [&](std::string_view bytes) -> Status {
+        while (!bytes.empty()) {
+            const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+            if (written < 0)
+                return failErrno("cannot write", local.string(), errno);
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        }
+        return {};
+    });
+}
+
+Result<std::string> InitClient::getBytes(const std::string& inside, std::size_t limit)
+{
+    std::string text;
+    auto done = download(inside, [&](std::string_view bytes) -> Status {
+        if (text.size() + bytes.size() > limit)
+            return fail("sandbox.too_large", inside + " is larger than " + std::to_string(limit) + " bytes");
+        text.append(bytes);
+        return {};
+    });
+    if (!done)
+        return fail(done.error());
+    return text;
+}
+
+Result<Json> InitClient::list(const std::string& folder, const std::string& after)
+{
+    auto answer = ask(Json{{"t", "file.list"}, {"path", folder}, {"after", after}});
+    return std::move(answer).map([](Received received) { return std::move(received.message); });
+}
+
+Result<Json> InitClient::stat(const std::string& path)
+{
+    auto answer = ask(Json{{"t", "file.stat"}, {"path", path}});
+    return std::move(answer).map([](Received received) { return std::move(received.message); });
+}
+
+Status InitClient::makeFolder(const std::string& path, unsigned mode)
+{
+    auto answer = ask(Json{{"t", "file.mkdir"}, {"path", path}, {"mode", mode}});
+    return answer ? Status() : fail(answer.error());
+}
+
+Result<Json> InitClient::meters()
+{
+    auto answer = ask(Json{{"t", "meters"}});
+    return std::move(answer).map([](Received received) { return std::move(received.message); });
+}
+
+Result<UniqueFd> InitClient::connectPort(int port)
+{
+    auto answer = ask(Json{{"t", "connect"}, {"port", port}});
+    if (answer && !answer->fd.valid())
+        return fail("sandbox.no_descriptor", "the sandbox sent no connection");
+    return std::move(answer).map([](Received received) { return std::move(received.fd); });
+}
+
+Result<UniqueFd> InitClient::connectSocket(const std::string& path)
+{
+    auto answer = ask(Json{{"t", "connect"}, {"path", path}});
+    if (answer && !answer->fd.valid())
+        return fail("sandbox.no_descriptor", "the sandbox sent no connection");
+    return std::move(answer).map([](Received received) { return std::move(received.fd); });
+}
+
+} // namespace gb

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ownpython.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+
+#include <backend/base/json.h>
+
+#include "hostcommand.h"
+
+namespace gb {
+namespace {
+
+// -I: nothing of the current folder or the person's environment is imported.
+constexpr const char* question =
+    "import json, os, site, sys; print(json.dumps({"
+    "'executable': os.path.realpath(sys.executable), "
+    "'version': '.'.join(map(str, sys.version_info[:3])), "
+    "'prefixes': [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, "
+    "os.path.dirname(os.path.dirname(os.path.realpath(sys.executable)))]}))";
+
+bool isUnder(const std::string& path, const std::string& folder)
+{
+    return path == folder || path.starts_with(folder + "/");
+}
+
+// Too wide to be a prefix: binding one of these would show what nobody asked for.
+bool isTooWide(const std::string& path)
+{
+    static const std::set<std::string> wide{"", "/", "/home", "/root", "/opt", "/srv", "/var", "/etc", "/tmp",
+        "/run", "/proc", "/sys", "/dev", "/mnt", "/media"};
+    const bool personsHome = path.starts_with("/home/") && path.find('/', 6) == std::string::npos;
+    return wide.contains(path) || personsHome;
+}
+
+bool standsThere(const fs::path& path)
+{
+    std::error_code error;
+    return fs::exists(path, error);
+}
+
+constexpr std::array rootLinks{"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
+
+} // namespace
+
+Result<InterpreterInfo> askInterpreter(const std::string& executable)
+{
+    const auto said = runHostCommand({executable, "-I", "-c", question}, {});
+    if (!said)
+        return fail(said.error());
+    const auto json = said->code == 0 ? parseJson(said->output) : Result<Json>(Json());
+    if (!json || !json->is_object())
+        return fail("sandbox.interpreter",
+            executable + " is not a working Python: " + said->errors.substr(0, 300),
+            Json{{"field", "interpreter"}, {"interpreter", executable}});
+    InterpreterInfo info;
+    info.executable = stringOr(*json, "executable");
+    info.version = stringOr(*json, "version");
+    std::set<std::string> prefixes;
+    for (const Json& prefix : (*json)["prefixes"])
+        prefixes.insert(fs::path(prefix.get<std::string>()).lexically_normal().string());
+    info.prefixes.assign(prefixes.begin(), prefixes.end());
+    return info;
+}
+
+Result<std::vector<BindSpec>> ownPythonBinds(const InterpreterInfo& info, const fs::path& etcFolder)
+{
+    std::vector<BindSpec> binds{{"/usr", "/usr"}};
+    for (const char* name : rootLinks) {
+        const fs::path path = fs::path("/") / name;
+        std::error_code error;
+        if (!fs::is_symlink(path, error) && standsThere(path))
+            binds.push_back({path.string(), path.string()});
+    }
+    for (const char* name : {"alternatives", "ssl", "ca-certificates", "ld.so.cache", "ld.so.conf",
+             "ld.so.conf.d", "localtime", "mime.types", "python3", "protocols", "services"}) {
+        const std::string path = std::string("/etc/") + name;
+        if (standsThere(path))
+            binds.push_back({path, path});
+    }
+    for (const char* name : {"passwd", "group", "hosts", "nsswitch.conf"})
+        binds.push_back({(etcFolder / name).string(), std::string("/etc/") + name});
+    std::vector<std::string> bound{"/usr"};
+    for (const std::string& prefix : info.prefixes) {
+        const bool covered = std::any_of(
+            bound.begin(), bound.end(), [&](const std::string& folder) { return isUnder(prefix, folder); });
+        if (covered || prefix == "/")
+            continue;
+        if (isTooWide(prefix))
+            return fail("sandbox.interpreter",
+                "the interpreter's prefix is " + prefix
+                    + ", which holds more than Python; use one in a folder of its own",
+                Json{{"field", "interpreter"}, {"prefix", prefix}});
+        binds.push_back({prefix, prefix});
+        bound.push_back(prefix);
+    }
+    return binds;
+}
+
+std::vector<LinkSpec> ownPythonLinks()
+{
+    std::vector<LinkSpec> links;
+    for (const char* name : rootLinks) {
+        const fs::path path = fs::path("/") / name;
+        std::error_code error;
+        if (fs::is_symlink(path, error))
+            links.push_back({fs::read_symlink(path, error).string(), path.string()});
+    }
+    return links;
+}
+
+Status writeSmallEtc(const fs::path& folder, const std::string& hostname)
+{
+    std::error_code error;
+    fs::create_directories(folder, error);
+    const std::pair<const char*, std::string> files[] = {
+        {"passwd",
+            "root:x:0:0:root:/home/box:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/"
+            "nologin\n"},
+        {"group", "root:x:0:\nnogroup:x:65534:\n"},
+        {"hosts", "127.0.0.1 localhost " + hostname + "\n::1 localhost\n"},
+        {"nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"}};
+    for (const auto& [name, text] : files) {
+        // Read by the ids of a sandbox, which are not ours.
+        constexpr unsigned readable = 0644;
+        GB_TRY(writeFileAtomic(folder / name, text, readable));
+    }
+    return {};
+}
+
+} // namespace gb
