@@ -137,7 +137,7 @@ Status parseDuration(Term& term, std::string_view value)
 
 bool takeNumber(std::string_view& text, std::size_t digits, int& number)
 {
-    if (text.size() < digits)
+    if (text.size() < digits || text.front() < '0' || text.front() > '9')
         return false;
     const auto [end, error] = std::from_chars(text.data(), text.data() + digits, number);
     if (error != std::errc() || end != text.data() + digits)

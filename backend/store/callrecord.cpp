@@ -152,8 +152,9 @@ std::string openHead(const CallRecord& record)
     std::string text = R"({"v":1,"id":)" + jsonString(record.id) + R"(,"run":)" + jsonString(record.run);
     text += R"(,"interface":{"id":)" + jsonString(record.interfaceId) + R"(,"name":)"
         + jsonString(record.interfaceName) + R"(},"fn":)" + jsonString(record.fn);
-    text += R"(,"caller":{"kind":)" + jsonString(record.callerKind) + R"(,"name":)" + jsonString(record.callerName)
-        + R"(,"token":)" + jsonString(record.callerToken) + R"(},"at":)" + number(record.at);
+    text += R"(,"caller":{"kind":)" + jsonString(record.callerKind) + R"(,"name":)"
+        + jsonString(record.callerName) + R"(,"token":)" + jsonString(record.callerToken) + R"(},"at":)"
+        + number(record.at);
     text += R"(,"ns":{"queue":)" + number(record.queueNs) + R"(,"compute":)" + number(record.computeNs)
         + R"(,"serialise":)" + number(record.serialiseNs) + R"(,"transfer":)" + number(record.transferNs);
     text += R"(},"generation":)" + number(record.generation) + R"(,"state":)" + jsonString(record.state);
@@ -223,7 +224,8 @@ std::string shortArguments(std::string_view args)
         text += (i > 0 ? "," : "") + shortValue(split.positional[i]);
     text += R"(],"kwargs":{)";
     for (std::size_t i = 0; i < split.named.size() && i < shownArguments; ++i)
-        text += (i > 0 ? "," : "") + jsonString(split.named[i].first) + ":" + shortValue(split.named[i].second);
+        text +=
+            (i > 0 ? "," : "") + jsonString(split.named[i].first) + ":" + shortValue(split.named[i].second);
     return text + "}}";
 }
 
@@ -290,7 +292,8 @@ std::string CallRecord::toJson(Include include) const
         text += R"(,"preview":)" + jsonString(preview);
     if (include == Include::All)
         text += R"(,"result":)" + result;
-    text += std::string(R"(,"pinned":)") + (pinned ? "true" : "false") + R"(,"comment":)" + jsonString(comment);
+    text +=
+        std::string(R"(,"pinned":)") + (pinned ? "true" : "false") + R"(,"comment":)" + jsonString(comment);
     return text + "}";
 }
 

@@ -25,8 +25,9 @@ struct StoreOptions
 //
 // Writing functions return at once and call `done` on the store's own thread when the change is durable (or
 // with the error, in which case nothing was changed); `done` must be short, must not wait for the store, and
-// carries its own guard. waitFor() below turns one into a plain call for any other thread. Reading functions
-// may be called from any thread and block only for the disk. Known secret values are replaced before writing.
+// carries its own guard. Events of one stream keep their order; between streams none is promised. waitFor()
+// below turns one into a plain call for any other thread. Reading functions may be called from any thread and
+// block only for the disk. Known secret values are replaced before writing.
 class Store
 {
 public:

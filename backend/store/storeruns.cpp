@@ -29,7 +29,8 @@ Status writeRunMeta(StoreFile& file, const RunSpec& spec, std::int64_t startedAt
         {"interface", spec.interface}, {"started_at", std::to_string(startedAt)}};
     for (const auto& [key, value] : values)
         GB_TRY(file.database().run("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value));
-    const std::string data = R"({"kind":)" + jsonString(spec.kind) + R"(,"title":)" + jsonString(spec.title) + "}";
+    const std::string data =
+        R"({"kind":)" + jsonString(spec.kind) + R"(,"title":)" + jsonString(spec.title) + "}";
     if (const auto seq = file.append(startedAt, "run.started", data); !seq)
         return fail(seq.error());
     return {};

@@ -145,7 +145,7 @@ private Q_SLOTS:
 
         const Json summary = parseJson(m_store->listCalls({})->calls.at(0)).value();
         QCOMPARE(summary["fn"].get<std::string>(), std::string("generate"));
-        QCOMPARE(summary["duration_ns"].get<std::int64_t>(), 5'000'000);
+        QCOMPARE(summary["duration_ns"].get<std::int64_t>(), 5000000);
         QCOMPARE(summary["preview"].get<std::string>(), record.result);
         QCOMPARE(summary["pinned"].get<bool>(), false);
         QVERIFY(!summary.contains("result"));
@@ -226,7 +226,7 @@ private Q_SLOTS:
         QCOMPARE(codeOf(newRun(*m_store, spec)), "runs.exists");
         spec.id = "../escape";
         QCOMPARE(codeOf(newRun(*m_store, spec)), "params.type");
-        const std::string large(100'000, 'b');
+        const std::string large(100000, 'b');
         const auto digests = {
             waitFor<std::string>([&](auto done) { m_store->putBlob(run->id, "small", done); }),
             waitFor<std::string>([&](auto done) { m_store->putBlob(run->id, large, done); })};
