@@ -133,9 +133,9 @@ void Channel::setReading(bool on)
         m_readable.setEnabled(on);
 }
 
-void Channel::setRawHandler(std::function<bool(const std::string&)> handler)
+void Channel::setFrameHandler(std::function<bool(const rpc::Frame&)> handler)
 {
-    m_rawHandler = std::move(handler);
+    m_frameHandler = std::move(handler);
 }
 
 void Channel::read()
@@ -178,10 +178,10 @@ bool Channel::takeFrames()
 
 Status Channel::take(rpc::Frame frame)
 {
+    if (m_frameHandler && m_frameHandler(frame))
+        return {};
     auto message = rpc::decodeMessage(frame.json);
     if (!message) {
-        if (m_rawHandler && m_rawHandler(frame.json))
-            return {};
         // Said before the connection goes, so that whoever writes a client sees what was wrong.
         refuse(std::nullopt, message.error());
         return fail(message.error());
@@ -193,6 +193,7 @@ Status Channel::take(rpc::Frame frame)
         deliver(std::move(incoming));
         return {};
     }
+    incoming.message.body.erase("chunks");
     const bool isRequest = incoming.message.kind == rpc::Message::Kind::Request;
     const std::int64_t key = isRequest ? -1 - incoming.message.id : incoming.message.id;
     if (m_partial.size() >= 64 || !m_partial.emplace(key, Partial{std::move(incoming), 0}).second)

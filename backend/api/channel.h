@@ -49,9 +49,8 @@ public:
     // A notification whose JSON text the caller has put together itself.
     void sendText(std::string_view json, std::string_view attachment = {});
 
-    // A message whose JSON does not pass the usual limits (a huge record) is offered here as text before it
-    // is treated as broken; true: taken.
-    void setRawHandler(std::function<bool(const std::string& json)> handler);
+    // Is offered every frame before it is read as JSON; true: taken. For what must stay the text it is.
+    void setFrameHandler(std::function<bool(const rpc::Frame& frame)> handler);
 
     bool isOpen() const { return m_socket.valid(); }
     int descriptor() const { return m_socket.get(); }
@@ -93,7 +92,7 @@ private:
     std::unordered_map<std::int64_t, AnswerHandler> m_waiting;
     std::unordered_map<std::int64_t, Partial> m_partial; // answers by id, requests by -1 - id
     std::size_t m_partialBytes = 0;
-    std::function<bool(const std::string&)> m_rawHandler;
+    std::function<bool(const rpc::Frame&)> m_frameHandler;
 };
 
 } // namespace gb::api

@@ -9,6 +9,7 @@
 #include <backend/base/clock.h>
 #include <backend/base/ids.h>
 #include <backend/base/paths.h>
+#include <backend/base/version.h>
 
 #include "daemonstart.h"
 #include "methods.h"
@@ -146,7 +147,7 @@ void Client::Private::sayHello(UniqueFd socket)
     const auto program = options.program.empty() ? daemonProgram() : Result<fs::path>(options.program);
     const std::string build = program ? buildId(*program) : std::string();
     Json hello{{"protocol", protocolVersion},
-        {"client", Json{{"name", options.name}, {"version", programVersion()}, {"pid", ::getpid()}}}};
+        {"client", Json{{"name", options.name}, {"version", version()}, {"pid", ::getpid()}}}};
     if (!build.empty())
         hello["build"] = build;
     channel->request("daemon.hello", hello, [this, build](Result<Answer> answer) {

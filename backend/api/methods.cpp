@@ -19,7 +19,7 @@ constexpr std::array table = {
     Method{"calls.cancel", op, {}, "call: string, force?: boolean", "Cancels a running call"},
     Method{"calls.get", {}, {}, "call: string", "The record of a call, its result text as attachment"},
     Method{"calls.list", {}, {},
-        "filter?: string, before?: integer, limit?: integer, interface?: string, run?: string",
+        "filter?: string, before?: string, limit?: integer, interface?: string, run?: string",
         "Summaries of calls, newest first"},
     Method{"calls.run", op, {},
         "interface: string, fn: string, args?: array, kwargs?: object, timeout_ms?: integer, pin?: boolean",
@@ -70,11 +70,6 @@ std::string_view trimmed(std::string_view text)
 }
 
 } // namespace
-
-std::string_view programVersion()
-{
-    return GB_VERSION;
-}
 
 std::span<const Method> methods()
 {

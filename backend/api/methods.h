@@ -11,7 +11,6 @@
 namespace gb::api {
 
 inline constexpr int protocolVersion = 1;
-std::string_view programVersion();
 
 // One row of the API's table (README.md). The daemon binds a handler to every row and the Python client has
 // one function per row; tests prove it.

@@ -26,13 +26,18 @@ int numberFor(const std::string& code)
     return -32000;
 }
 
+std::int64_t chunksOf(const Json& body)
+{
+    return std::max<std::int64_t>(0, integerOr(body, "chunks"));
+}
+
 } // namespace
 
 std::string encodeRequest(std::int64_t id, std::string_view method, const Json& params, std::int64_t chunks)
 {
     Json json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
     if (chunks > 0)
-        json["chunks"] = chunks;
+        json["params"]["chunks"] = chunks;
     return dumped(json);
 }
 
@@ -45,7 +50,7 @@ std::string encodeAnswer(std::int64_t id, const Json& result, std::int64_t chunk
 {
     Json json{{"jsonrpc", "2.0"}, {"id", id}, {"result", result}};
     if (chunks > 0)
-        json["chunks"] = chunks;
+        json["result"]["chunks"] = chunks;
     return dumped(json);
 }
 
@@ -73,7 +78,6 @@ Result<Message> decodeMessage(std::string_view text)
         return fail("rpc.invalid", "not a JSON-RPC 2.0 message");
 
     Message message;
-    message.chunks = std::max<std::int64_t>(0, integerOr(*json, "chunks"));
     const auto id = json->find("id");
     const bool hasId = id != json->end() && id->is_number_integer();
     if (hasId)
@@ -88,6 +92,7 @@ Result<Message> decodeMessage(std::string_view text)
         if (params != json->end() && !params->is_object())
             return fail("rpc.invalid", "params must be an object");
         message.body = params == json->end() ? Json::object() : std::move(*params);
+        message.chunks = chunksOf(message.body);
         return message;
     }
     if (const auto error = json->find("error"); error != json->end()) {
@@ -100,6 +105,7 @@ Result<Message> decodeMessage(std::string_view text)
     if (const auto result = json->find("result"); hasId && result != json->end()) {
         message.kind = Message::Kind::Answer;
         message.body = std::move(*result);
+        message.chunks = chunksOf(message.body);
         return message;
     }
     return fail("rpc.invalid", "neither a request nor an answer");

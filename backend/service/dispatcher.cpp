@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dispatcher.h"
+
+#include <backend/base/hash.h>
+#include <backend/base/ids.h>
+#include <backend/base/log.h>
+
+#include "onmain.h"
+
+namespace gb::service {
+namespace {
+
+// A larger outcome, or one with an attachment, is not kept: the handler is asked again and finds it where it
+// is.
+constexpr std::size_t keptOutcomeLimit = 64U << 10U;
+
+std::string digestOf(const api::Method& method, Json params, const std::string& attachment)
+{
+    params.erase("op");
+    Sha256 hash;
+    hash.add(method.name);
+    hash.add(params.dump(-1, ' ', false, Json::error_handler_t::replace));
+    hash.add(attachment);
+    return hash.hex();
+}
+
+std::string outcomeText(const Result<api::Answer>& outcome)
+{
+    if (!outcome)
+        return Json{{"error", outcome.error().toJson()}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string text = outcome->attachment.empty()
+        ? Json{{"result", outcome->body}}.dump(-1, ' ', false, Json::error_handler_t::replace)
+        : std::string();
+    return text.empty() || text.size() > keptOutcomeLimit ? R"({"again":true})" : text;
+}
+
+} // namespace
+
+Store::Done<void> logged(std::string what)
+{
+    return [what = std::move(what)](const Status& status) {
+        if (!status)
+            logError("service", what + ": " + status.error().message, Json{{"code", status.error().code}});
+    };
+}
+
+Dispatcher::Dispatcher(Store* store, QObject* parent) : QObject(parent), m_store(store) { }
+
+void Dispatcher::setIntent(std::string_view method, std::function<std::string(const Json&)> data)
+{
+    m_intents.insert_or_assign(std::string(method), std::move(data));
+}
+
+void Dispatcher::dispatch(Connection* connection, const api::Incoming& request)
+{
+    const std::string& name = request.message.method;
+    Reply reply = connection->replyTo(request.message.id);
+    const api::Method* method = api::findMethod(name);
+    const Binder::Bound* bound = m_binder.find(name);
+    if (!method || !bound)
+        return reply.refuse(
+            Error{"rpc.unknown_method", "there is no method " + name, Json{{"method", name}}});
+    if (!connection->isGreeted() && name != "daemon.hello")
+        return reply.refuse(Error{"rpc.hello_first", "the first request must be daemon.hello"});
+    if (method->op)
+        return beginOp(*method, request.message.body, request.attachment, std::move(reply));
+    reply.setConnection(connection);
+    bound->handler(request.message.body, request.attachment, reply);
+    reply.setConnection(nullptr);
+}
+
+void Dispatcher::beginOp(const api::Method& method, Json params, std::string attachment, Reply reply)
+{
+    const std::string op = stringOr(params, "op");
+    if (!isId(op))
+        return reply.refuse(
+            Error{"params.op", std::string(method.name) + " changes something and needs an op (a UUID)"});
+    const std::string digest = digestOf(method, params, attachment);
+    if (const auto running = m_ops.find(op); running != m_ops.end()) {
+        if (running->second.method != method.name || running->second.digest != digest)
+            return reply.refuse(Error{"rpc.op_mismatch", "this op came before with another request"});
+        running->second.waiting.push_back(std::move(reply));
+        return;
+    }
+    reply.setOp(op, false);
+    m_ops.emplace(op, Op{{std::move(reply)}, std::string(method.name), digest});
+    OpStart start{op, std::string(method.name), digest, std::nullopt};
+    if (const auto intent = m_intents.find(method.name); intent != m_intents.end())
+        start.intent = Intent{op, std::string(method.name), intent->second(params), 0};
+    const Handler& handler = m_binder.find(method.name)->handler;
+    m_store->beginOp(std::move(start),
+        onMain<OpBegun>(this,
+            [this, op, handler, params = std::move(params), attachment = std::move(attachment)](
+                Result<OpBegun> begun) {
+                if (!begun)
+                    return answerAll(op, fail(begun.error()));
+                onBegun(op, std::move(*begun), handler, params, attachment);
+            }));
+}
+
+void Dispatcher::onBegun(
+    const std::string& op, OpBegun begun, Handler handler, Json params, std::string attachment)
+{
+    switch (begun.state) {
+    case OpBegun::State::New:
+        return runOp(op, false, handler, params, std::move(attachment));
+    case OpBegun::State::Pending: // of this daemon, but nobody here is at it: its answer got lost
+    case OpBegun::State::Interrupted:
+        return runOp(op, true, handler, params, std::move(attachment));
+    case OpBegun::State::Mismatch:
+        return answerAll(op, fail("rpc.op_mismatch", "this op came before with another request"));
+    case OpBegun::State::Repeat:
+        break;
+    }
+    auto outcome = parseJson(begun.outcome);
+    if (!outcome)
+        return answerAll(op, fail(outcome.error()));
+    if (boolOr(*outcome, "again"))
+        return runOp(op, true, handler, params, std::move(attachment));
+    if (const auto error = outcome->find("error"); error != outcome->end())
+        return answerAll(op, fail(Error::fromJson(*error)));
+    answerAll(op, api::Answer{std::move((*outcome)["result"]), {}});
+}
+
+void Dispatcher::runOp(
+    const std::string& op, bool resumed, const Handler& handler, const Json& params, std::string attachment)
+{
+    const auto running = m_ops.find(op);
+    if (running == m_ops.end())
+        return;
+    Reply first = running->second.waiting.front();
+    const auto notifyAll = [this, op](std::string_view method, const Json& body, std::string_view bytes) {
+        if (const auto it = m_ops.find(op); it != m_ops.end()) {
+            for (const Reply& reply : it->second.waiting)
+                reply.notify(method, body, bytes);
+        }
+    };
+    Reply reply([this, op](const Result<api::Answer>& outcome) { onOutcome(op, outcome); }, notifyAll,
+        first.caller());
+    reply.setOp(op, resumed);
+    first.onCancel(reply.canceller());
+    handler(params, std::move(attachment), std::move(reply));
+}
+
+void Dispatcher::onOutcome(const std::string& op, const Result<api::Answer>& outcome)
+{
+    // What the outcome speaks of is durable by now, and a handler that is asked again finds it; so nobody has
+    // to wait until the outcome itself is.
+    m_store->finishOp(op, outcomeText(outcome), logged("cannot store an outcome"));
+    if (const auto running = m_ops.find(op);
+        running != m_ops.end() && m_intents.contains(running->second.method))
+        m_store->finishIntent(op, logged("cannot store the end of an intent"));
+    answerAll(op, outcome);
+}
+
+void Dispatcher::answerAll(const std::string& op, const Result<api::Answer>& outcome)
+{
+    auto running = m_ops.extract(op);
+    if (running.empty())
+        return;
+    for (Reply& reply : running.mapped().waiting) {
+        if (outcome)
+            reply.finish(*outcome);
+        else
+            reply.refuse(outcome.error());
+    }
+}
+
+} // namespace gb::service

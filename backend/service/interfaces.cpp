@@ -1,0 +1,380 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "interfaces.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include <QPointer>
+
+#include <backend/api/daemonstart.h>
+#include <backend/base/log.h>
+#include <backend/base/version.h>
+
+#include "onmain.h"
+#include "runtopic.h"
+#include "spoolimport.h"
+#include "statehub.h"
+
+namespace gb::service {
+namespace {
+
+constexpr int attachRetryMs = 200;
+constexpr int attachAttempts = 10;
+constexpr std::size_t goneKept = 20;
+constexpr std::size_t interfaceTextLimit = 1U << 20U;
+
+bool isProcessGone(std::int64_t pid)
+{
+    return pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+}
+
+tl::unexpected<Error> unknownInterface(const std::string& interface)
+{
+    return fail("interfaces.unknown", "no interface is called " + interface, Json{{"interface", interface}});
+}
+
+} // namespace
+
+Interfaces::Interfaces(Store* store, StateHub* state, fs::path dataFolder)
+    : m_store(store), m_state(state), m_dataFolder(std::move(dataFolder))
+{
+    m_refresh.setSingleShot(true);
+    m_refresh.setInterval(100);
+    connect(&m_refresh, &QTimer::timeout, this, &Interfaces::refreshRuns);
+}
+
+Status Interfaces::attachAll()
+{
+    auto keepers = m_store->keepers();
+    if (!keepers)
+        return fail(keepers.error());
+    publishRuns(m_store, m_state);
+    std::set<std::string> known;
+    for (KeeperRecord& keeper : *keepers) {
+        known.insert(keeper.id);
+        attach(std::move(keeper));
+    }
+    // A keeper that never reached a daemon, or whose end no daemon saw.
+    for (const std::string& id : leftSpools(m_dataFolder, known))
+        importSpool(m_store, this, m_dataFolder / "hosts" / id, [this](const std::set<std::string>& runs) {
+            for (const std::string& run : runs)
+                endRunIfLive(m_store, run);
+            m_touchedRuns.insert(runs.begin(), runs.end());
+            m_refresh.start();
+        });
+    return {};
+}
+
+void Interfaces::attach(KeeperRecord keeper)
+{
+    const auto data = parseJson(keeper.data);
+    Served served;
+    served.item = data ? objectOr(*data, "item") : Json::object();
+    served.item["id"] = keeper.id;
+    served.item["state"] = "loading";
+    served.run = stringOr(served.item, "run");
+    served.keeper = std::move(keeper);
+    const std::string id = served.keeper.id;
+    publish(m_served.insert_or_assign(id, std::move(served)).first->second);
+    tryAttach(id);
+}
+
+void Interfaces::tryAttach(const std::string& id)
+{
+    const auto it = m_served.find(id);
+    if (it == m_served.end() || it->second.link || it->second.gone)
+        return;
+    auto socket = api::connectLocal(it->second.keeper.control);
+    if (socket) {
+        auto* link = new KeeperLink(m_store, std::move(*socket), this);
+        connectLink(id, link);
+        link->open(version());
+        return;
+    }
+    if (isProcessGone(it->second.keeper.pid) || ++it->second.attempts >= attachAttempts)
+        return markGone(id);
+    QTimer::singleShot(attachRetryMs, this, [this, id] { tryAttach(id); });
+}
+
+void Interfaces::registerKeeper(const std::string& control, Reply reply)
+{
+    auto socket = api::connectLocal(control);
+    if (!socket)
+        return reply.refuse(Error{"interfaces.unreachable",
+            "no interface host answers at " + control + ": " + socket.error().message,
+            Json{{"control", control}}});
+    auto* link = new KeeperLink(m_store, std::move(*socket), this);
+    auto* context = new QObject(link); // ends the connections below once the link is taken over
+    connect(link, &KeeperLink::closed, context, [reply, link](const Error& reason) mutable {
+        reply.refuse(Error{"interfaces.unreachable", "the interface host did not answer: " + reason.message});
+        link->deleteLater();
+    });
+    connect(link, &KeeperLink::greeted, context, [this, link, context, control, reply](const Json& hello) {
+        const std::string id = stringOr(hello, "id");
+        context->deleteLater();
+        link->disconnect(context);
+        remember(hello, control, [this, id, reply](const Status& status) mutable {
+            const auto it = m_served.find(id);
+            if (!status || it == m_served.end())
+                return reply.refuse(status ? Error{"interfaces.unknown", "it has ended"} : status.error());
+            reply.finish(it->second.item);
+        });
+        if (m_served.at(id).link) { // known already: one link is enough
+            link->close();
+            link->deleteLater();
+        } else {
+            connectLink(id, link);
+            Q_EMIT link->greeted(hello);
+        }
+    });
+    link->open(version());
+}
+
+// The run first, then the registry: a keeper in it always has a run its records can go to.
+void Interfaces::remember(const Json& hello, const std::string& control, std::function<void(Status)> done)
+{
+    const std::string id = stringOr(hello, "id");
+    const std::string run = stringOr(hello, "run");
+    Served& served = m_served[id];
+    served.gone = false;
+    served.run = run;
+    const Json item{
+        {"id", id}, {"name", stringOr(hello, "name")}, {"source", stringOr(hello, "source")}, {"run", run}};
+    if (!served.link)
+        served.item = item;
+    served.keeper = KeeperRecord{id, control, integerOr(hello, "pid"), integerOr(hello, "started_at"),
+        Json{{"item", item}}.dump(-1, ' ', false, Json::error_handler_t::replace)};
+    RunSpec spec;
+    spec.id = run;
+    spec.kind = "hands-on";
+    spec.title = stringOr(hello, "name");
+    spec.interface = readFile(stringOr(hello, "source"), interfaceTextLimit).value_or(std::string());
+    const auto putKeeper = [this, id, run, keeper = served.keeper, done](const Status& status) {
+        if (!status)
+            return done(status);
+        m_touchedRuns.insert(run);
+        m_refresh.start();
+        m_store->putKeeper(keeper, onMain<void>(this, done));
+    };
+    if (m_store->getRun(run))
+        return putKeeper({});
+    m_store->createRun(
+        std::move(spec), onMain<RunRecord>(this, [putKeeper](const Result<RunRecord>& created) {
+            putKeeper(created ? Status() : Status(fail(created.error())));
+        }));
+}
+
+void Interfaces::connectLink(const std::string& id, KeeperLink* link)
+{
+    m_served.at(id).link = link;
+    connect(link, &KeeperLink::greeted, this, [this, id](const Json& hello) {
+        Served& served = m_served.at(id);
+        served.attempts = 0;
+        const Json functions = hello.contains("functions") ? hello["functions"] : Json();
+        for (const char* key : {"id", "name", "source", "run", "state", "generation", "url", "socket",
+                 "token_file", "pid", "started_at", "error", "schema_etag"}) {
+            if (const auto value = hello.find(key); value != hello.end())
+                served.item[key] = *value;
+        }
+        served.item["functions"] = functions.is_array() ? functions.size() : 0;
+        publish(served);
+        Q_EMIT changed();
+    });
+    connect(link, &KeeperLink::notified, this,
+        [this, id](const QString& method, const Json& params, const QByteArray& bytes) {
+            onNotified(id, method.toStdString(), params, bytes);
+        });
+    connect(link, &KeeperLink::recordStored, this, [this](const QString& call, const QString& run) {
+        onRecordStored(call.toStdString(), run.toStdString());
+    });
+    connect(link, &KeeperLink::caughtUp, this, [this, id] { onCaughtUp(id); });
+    connect(link, &KeeperLink::closed, this, [this, id] { onLinkClosed(id); });
+}
+
+void Interfaces::onLinkClosed(const std::string& id)
+{
+    const auto it = m_served.find(id);
+    if (it == m_served.end() || !it->second.link)
+        return;
+    it->second.link->disconnect(this);
+    it->second.link->deleteLater();
+    it->second.link = nullptr;
+    dropRunningItems(id);
+    for (auto& [call, running] : m_running) {
+        if (running.order.interface == id)
+            running.viaRecord = true;
+    }
+    tryAttach(id);
+}
+
+void Interfaces::onNotified(
+    const std::string& id, const std::string& method, const Json& params, const QByteArray& bytes)
+{
+    if (method == "keeper.call_event")
+        return onCallEvent(id, params, bytes);
+    if (method != "keeper.state")
+        return;
+    Served& served = m_served.at(id);
+    const bool isNewSchema = stringOr(params, "schema_etag") != stringOr(served.item, "schema_etag");
+    served.item.erase("error");
+    for (const char* key : {"state", "generation", "error", "schema_etag"}) {
+        if (const auto value = params.find(key); value != params.end())
+            served.item[key] = *value;
+    }
+    publish(served);
+    if (!isNewSchema)
+        return;
+    request(id, "keeper.schema", Json::object(), [this, id](const Result<api::Answer>& answer) {
+        const auto it = m_served.find(id);
+        if (!answer || it == m_served.end())
+            return;
+        const Json schema = objectOr(answer->body, "schema");
+        const auto functions = schema.find("functions");
+        it->second.item["functions"] =
+            functions != schema.end() && functions->is_array() ? functions->size() : 0;
+        publish(it->second);
+    });
+}
+
+void Interfaces::onCallEvent(const std::string& id, const Json& params, const QByteArray& bytes)
+{
+    const std::string call = stringOr(params, "call");
+    const std::string event = stringOr(params, "event");
+    if (const auto running = m_running.find(call); running != m_running.end())
+        running->second.reply.notify("calls.event", params,
+            std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+    if (event == "done")
+        return m_state->remove("calls", call);
+    const auto& items = m_state->items("calls");
+    const auto known = items.find(call);
+    Json item =
+        known == items.end() ? Json{{"id", call}, {"interface", id}, {"state", "queued"}} : known->second;
+    if (event == "queued") {
+        for (const char* key : {"fn", "caller", "at"}) {
+            if (const auto value = params.find(key); value != params.end())
+                item[key] = *value;
+        }
+    } else if (event == "started") {
+        item["state"] = "running";
+    } else if (event == "progress") {
+        Json progress = Json::object();
+        for (const char* key : {"done", "total", "message"}) {
+            if (const auto value = params.find(key); value != params.end())
+                progress[key] = *value;
+        }
+        item["progress"] = std::move(progress);
+    }
+    m_state->set("calls", call, std::move(item));
+}
+
+void Interfaces::dropRunningItems(const std::string& id)
+{
+    std::vector<std::string> calls;
+    for (const auto& [call, item] : m_state->items("calls")) {
+        if (stringOr(item, "interface") == id)
+            calls.push_back(call);
+    }
+    for (const std::string& call : calls)
+        m_state->remove("calls", call);
+}
+
+void Interfaces::markGone(const std::string& id)
+{
+    Served& served = m_served.at(id);
+    if (served.gone)
+        return;
+    served.gone = true;
+    served.item["state"] = "gone";
+    publish(served);
+    Q_EMIT changed();
+    importSpool(m_store, this, m_dataFolder / "hosts" / id,
+        [this, id](const std::set<std::string>&) { finishGone(id); });
+}
+
+void Interfaces::finishGone(const std::string& id)
+{
+    m_store->removeKeeper(id, logged("cannot forget an interface host"));
+    const std::string run = m_served.at(id).run;
+    endRunIfLive(m_store, run);
+    m_touchedRuns.insert(run);
+    m_refresh.start();
+    std::vector<std::string> waiting;
+    for (const auto& [call, running] : m_running) {
+        if (running.order.interface == id)
+            waiting.push_back(call);
+    }
+    for (const std::string& call : waiting)
+        resolveFromStore(call, true);
+    // The newest ones stay visible; ids sort by time.
+    std::vector<std::string> gone;
+    for (const auto& [key, served] : m_served) {
+        if (served.gone)
+            gone.push_back(key);
+    }
+    for (std::size_t i = 0; i + goneKept < gone.size(); ++i) {
+        m_state->remove("interfaces", gone[i]);
+        m_served.erase(gone[i]);
+    }
+}
+
+void Interfaces::publish(Served& served)
+{
+    m_state->set("interfaces", stringOr(served.item, "id"), served.item);
+}
+
+Json Interfaces::list() const
+{
+    Json all = Json::array();
+    for (const auto& [id, served] : m_served)
+        all.push_back(served.item);
+    return all;
+}
+
+Json Interfaces::alive() const
+{
+    Json all = Json::array();
+    for (const auto& [id, served] : m_served) {
+        if (!served.gone)
+            all.push_back(Json{{"kind", "interface"}, {"id", id}, {"title", stringOr(served.item, "name")}});
+    }
+    return all;
+}
+
+const std::string* Interfaces::resolve(const std::string& interface) const
+{
+    if (const auto it = m_served.find(interface); it != m_served.end())
+        return &it->first;
+    const std::string* found = nullptr;
+    for (const auto& [id, served] : m_served) {
+        if (served.gone || stringOr(served.item, "name") != interface)
+            continue;
+        if (found)
+            return nullptr;
+        found = &id;
+    }
+    return found;
+}
+
+Result<Json> Interfaces::find(const std::string& interface) const
+{
+    const std::string* id = resolve(interface);
+    if (!id)
+        return unknownInterface(interface);
+    return m_served.at(*id).item;
+}
+
+void Interfaces::request(
+    const std::string& interface, std::string_view method, const Json& params, api::AnswerHandler handler)
+{
+    const std::string* id = resolve(interface);
+    if (!id)
+        return handler(unknownInterface(interface));
+    KeeperLink* link = m_served.at(*id).link;
+    if (!link)
+        return handler(fail("interfaces.unreachable", "the interface host cannot be reached"));
+    link->request(method, params, std::move(handler));
+}
+
+} // namespace gb::service
