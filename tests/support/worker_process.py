@@ -133,6 +133,8 @@ class WorkerProcess:
         self.wait(lambda f: f["t"] == "pong" and f["id"] == number)
 
     def close(self) -> None:
+        if self.process.returncode is not None:
+            return
         self.sock.shutdown(socket.SHUT_RDWR)
         self.sock.close()
         try:

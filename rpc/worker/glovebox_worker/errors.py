@@ -80,12 +80,18 @@ def _message_of(error: BaseException) -> str:
 
 
 def _strip(error: BaseException, seen: "set[int]") -> Optional[TracebackType]:
-    """Drop this package's own frames from the start of the tracebacks, of causes and contexts as well."""
+    """Drop this package's own frames from the tracebacks, of causes and contexts as well."""
     if id(error) in seen:
         return error.__traceback__
     seen.add(id(error))
     while error.__traceback__ is not None and _is_ours(error.__traceback__.tb_frame.f_code.co_filename):
         error.__traceback__ = error.__traceback__.tb_next
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        if _is_ours(frame.tb_next.tb_frame.f_code.co_filename):
+            frame.tb_next = frame.tb_next.tb_next
+        else:
+            frame = frame.tb_next
     for other in (error.__cause__, error.__context__):
         if other is not None:
             _strip(other, seen)

@@ -83,6 +83,8 @@ class Executor:
             call.settle()
             error = error or late
         middle = perf_counter_ns()
+        if self._link.closed:  # this is a child that the function forked; the call belongs to its parent
+            os._exit(0 if error is None else 1)
         if error is not None:
             self._finish_error(call, self._error_of(call, error), middle - start, 0)
         else:

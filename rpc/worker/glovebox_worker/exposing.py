@@ -30,12 +30,19 @@ class Exposed:
         self.timeout: Optional[float] = options["timeout"]
         self.tensors: Optional[str] = options["tensors"]
         self.show: Any = options["show"]
-        code = getattr(inspect.unwrap(fn), "__code__", None)
-        self.line: int = code.co_firstlineno if code is not None else 0
-        self.is_async = inspect.iscoroutinefunction(fn) or inspect.isasyncgenfunction(fn)
-        self.is_generator = inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn)
         self.bind: Binder = None  # type: ignore[assignment]  # set once the annotations are read
         self.pool: Optional[Pool] = None  # where concurrency > 1
+        self.refresh()
+
+    def refresh(self) -> None:
+        """What the code itself says, also after its body was exchanged."""
+        inner: Any = inspect.unwrap(self.fn)
+        if inner is not self.fn and getattr(inner, "__doc__", None):
+            self.fn.__doc__ = inner.__doc__
+        code = getattr(inner, "__code__", None)
+        self.line: int = code.co_firstlineno if code is not None else 0
+        self.is_async = inspect.iscoroutinefunction(self.fn) or inspect.isasyncgenfunction(self.fn)
+        self.is_generator = inspect.isgeneratorfunction(self.fn) or inspect.isasyncgenfunction(self.fn)
 
 
 class Registry:

@@ -11,7 +11,7 @@ import socket
 import time
 from typing import Any, Dict, List, Optional
 
-from . import PROTOCOL, output
+from . import PROTOCOL, bars, output
 from .call import Call
 from .dispatch import Dispatcher, Job
 from .errors import CallError, exception_error
@@ -66,6 +66,7 @@ class Runtime:
 
     def run(self) -> int:
         output.install(self._executor.print_text)
+        bars.watch_for_tqdm()
         os.register_at_fork(after_in_child=self._link.forget)
         self._link.send(
             {
