@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include <sys/prctl.h>
+#include <sys/signal.h>
+
+#include <backend/base/json.h>
+#include <backend/base/log.h>
+
+#include "host.h"
+
+namespace {
+
+using namespace gb;
+
+// The first line of the descriptor. When it stays open after that, it is our lifeline: whoever started us is
+// gone when it closes.
+Result<Json> readConfig(int fd)
+{
+    std::string text;
+    char byte = 0;
+    while (::read(fd, &byte, 1) == 1 && byte != '\n')
+        text += byte;
+    return parseJson(text);
+}
+
+int failWith(const Error& error)
+{
+    logError("host", error.message, {{"code", error.code}});
+    return 1;
+}
+
+int serve(int fd)
+{
+    const auto json = readConfig(fd);
+    if (!json)
+        return failWith(json.error());
+    auto config = rpc::HostConfig::fromJson(*json);
+    if (!config)
+        return failWith(config.error());
+    const bool detached = boolOr(*json, "detached");
+    if (!detached)
+        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    auto loop = rpc::Loop::create();
+    if (!loop)
+        return failWith(loop.error());
+    auto host = rpc::Host::create(**loop, std::move(*config));
+    if (!host)
+        return failWith(host.error());
+    if (const Status started = (*host)->start(detached ? -1 : fd); !started)
+        return failWith(started.error());
+    (*loop)->run();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    if (argc != 3 || std::strcmp(argv[1], "--config-fd") != 0) {
+        std::cerr << "usage: glovebox-host --config-fd N   (the configuration is read from descriptor N)\n";
+        return 2;
+    }
+    return serve(std::atoi(argv[2]));
+}

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "control.h"
+#include "framesocket.h"
+
+namespace gb::rpc {
+
+// One daemon on the control socket.
+class ControlConnection : public KeeperObserver, public std::enable_shared_from_this<ControlConnection>
+{
+public:
+    explicit ControlConnection(ControlServer& server) : m_server(server) { }
+    ~ControlConnection() override;
+
+    void open(UniqueFd fd);
+    void close();
+
+    void stateChanged() override;
+    void callEvent(const Call& call, const CallEvent& event) override;
+    void recordStored(std::uint64_t seq, const CallOutcome& outcome, const Frame& frame) override;
+    void printed(const char*, std::string_view) override { }
+
+private:
+    using Method = void (ControlConnection::*)(std::int64_t id, const Json& params, SharedText attachment);
+    struct Gathering // a request whose text arrives in chunks
+    {
+        Message message;
+        std::string text;
+        std::int64_t left = 0;
+    };
+
+    static const std::unordered_map<std::string, Method>& methods();
+    void frame(std::string& json, SharedText attachment);
+    void takeChunk(const Json& params, const SharedText& attachment);
+    void dispatch(const Message& message, SharedText attachment);
+
+    void hello(std::int64_t id, const Json& params, SharedText attachment);
+    void schema(std::int64_t id, const Json& params, SharedText attachment);
+    void call(std::int64_t id, const Json& params, SharedText attachment);
+    void cancel(std::int64_t id, const Json& params, SharedText attachment);
+    void reload(std::int64_t id, const Json& params, SharedText attachment);
+    void records(std::int64_t id, const Json& params, SharedText attachment);
+    void ack(std::int64_t id, const Json& params, SharedText attachment);
+    void mintToken(std::int64_t id, const Json& params, SharedText attachment);
+    void revokeToken(std::int64_t id, const Json& params, SharedText attachment);
+    void shutdown(std::int64_t id, const Json& params, SharedText attachment);
+
+    void answer(std::int64_t id, const Json& result);
+    void refuse(std::int64_t id, const Error& error);
+    void answerCall(std::int64_t id, const CallOutcome& outcome);
+    // The JSON without its last brace, and a text that goes as attachment or as chunks.
+    void sendWithText(std::int64_t id, std::string resultMembers, const SharedText& text);
+    void pumpRecords();
+    Json stateJson() const;
+
+    ControlServer& m_server;
+    std::shared_ptr<FrameSocket> m_socket;
+    std::unordered_map<std::int64_t, Gathering> m_gathering;
+    std::uint64_t m_nextRecord = 0; // 0: not asked for
+};
+
+} // namespace gb::rpc

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "keeper.h"
+
+#include <backend/base/clock.h>
+#include <backend/base/hash.h>
+#include <backend/base/json.h>
+#include <backend/base/log.h>
+
+// Ends of calls: what the worker said becomes an outcome, a record and an answer, in this order.
+namespace gb::rpc {
+namespace {
+
+// A dict of a function may have as many keys as a vocabulary; nobody here looks them up.
+constexpr JsonLimits resultLimits{200, 10'000'000};
+constexpr std::size_t examineInline = 256U << 10U;
+
+} // namespace
+
+struct Keeper::Finished
+{
+    std::shared_ptr<CallOutcome> outcome = std::make_shared<CallOutcome>();
+    JsonShape resultShape;
+    std::string digest;
+};
+
+void Keeper::takeOutput(Call& call, const char* stream, const SharedText& text)
+{
+    const std::size_t room =
+        m_config.limits.outputBytes - std::min(m_config.limits.outputBytes, call.outputBytes);
+    call.outputCut = call.outputCut || text.size() > room;
+    const std::string_view kept = text.view().substr(0, room);
+    call.outputBytes += kept.size();
+    if (kept.empty())
+        return;
+    if (!call.output.empty() && call.output.back().stream == stream)
+        call.output.back().text += kept;
+    else
+        call.output.push_back({stream, std::string(kept)});
+}
+
+void Keeper::onWorkerEvent(const Json& header, const SharedText& attachment)
+{
+    const std::string kind = stringOr(header, "t");
+    const char* stream = stringOr(header, "stream") == "stderr" ? "stderr" : "stdout";
+    const CallPtr call = byWorkerId(integerOr(header, "id", -1));
+    if (!call) {
+        if (kind == "output") {
+            for (KeeperObserver* observer : m_observers)
+                observer->printed(stream, attachment.view());
+        }
+        return;
+    }
+    CallEvent event;
+    if (kind == "started") {
+        event.kind = CallEvent::Kind::Started;
+        call->startedNs = monotonicNs();
+        armTimeouts(call);
+    } else if (kind == "output") {
+        event.kind = CallEvent::Kind::Output;
+        takeOutput(*call, stream, attachment);
+        event.data = {{"stream", stream}, {"text", attachment.view()}};
+    } else if (kind == "progress") {
+        event.kind = CallEvent::Kind::Progress;
+        event.data = {{"done", header.value("done", Json())}, {"total", header.value("total", Json())},
+            {"message", stringOr(header, "message")}};
+    } else if (kind == "log") {
+        event.kind = CallEvent::Kind::Log;
+        event.data = {{"level", stringOr(header, "level")}, {"message", stringOr(header, "message")},
+            {"fields", objectOr(header, "fields")}};
+    } else {
+        if (!checkJson(attachment.view(), resultLimits))
+            return m_worker->kill();
+        event.kind = CallEvent::Kind::Item;
+        event.data = {{"index", integerOr(header, "index")}};
+        event.item = attachment;
+        event.special = boolOr(header, "special");
+    }
+    tell(*call, event);
+}
+
+void Keeper::onResult(WorkerResult& result)
+{
+    const CallPtr call = byWorkerId(result.id);
+    if (!call || call->finishing)
+        return;
+    call->finishing = true;
+    auto finished = std::make_shared<Finished>();
+    CallOutcome& outcome = *finished->outcome;
+    outcome.id = call->request.id;
+    outcome.fn = call->request.fn;
+    outcome.generation = m_generation;
+    outcome.special = result.special;
+    outcome.warnings = std::move(result.warnings);
+    outcome.ns.compute = result.computeNs;
+    outcome.ns.serialise = result.serialiseNs;
+    outcome.state = result.ok ? "ok" : "error";
+    if (result.ok) {
+        outcome.result = std::move(result.text);
+    } else {
+        outcome.error = std::move(result.error);
+        const std::string kind = outcome.errorKind();
+        if (kind == "cancelled" || kind == "timeout")
+            outcome.state = "cancelled";
+        if (kind == "cancelled" && call->stopReason == "timeout")
+            outcome.error["kind"] = "timeout";
+    }
+    if (outcome.result.size() <= examineInline) {
+        examine(*finished);
+        return complete(call, *finished);
+    }
+    m_background.run(
+        [this, finished] { examine(*finished); }, [this, call, finished] { complete(call, *finished); });
+}
+
+// May run beside the loop: touches nothing but what it is given.
+void Keeper::examine(Finished& finished) const
+{
+    CallOutcome& outcome = *finished.outcome;
+    if (!outcome.ok())
+        return;
+    if (outcome.result.size() > m_config.limits.resultBytes) {
+        outcome.error = callError("reply_too_large",
+            "the result has " + std::to_string(outcome.result.size()) + " bytes, "
+                + std::to_string(m_config.limits.resultBytes) + " are allowed");
+    } else if (const auto shape = checkJson(outcome.result.view(), resultLimits)) {
+        finished.resultShape = *shape;
+        finished.digest = sha256Hex(outcome.result.view());
+        return;
+    } else {
+        outcome.error =
+            callError("not_serialisable", "the result is not valid JSON: " + shape.error().message);
+    }
+    outcome.state = "error";
+    outcome.result = {};
+}
+
+void Keeper::endWithError(const CallPtr& call, const std::string& state, Json error)
+{
+    Finished finished;
+    finished.outcome->id = call->request.id;
+    finished.outcome->fn = call->request.fn;
+    finished.outcome->generation = m_generation;
+    finished.outcome->state = state;
+    finished.outcome->error = std::move(error);
+    call->finishing = true;
+    complete(call, finished);
+}
+
+void Keeper::complete(const CallPtr& call, Finished& finished)
+{
+    CallOutcome& outcome = *finished.outcome;
+    outcome.caller = call->request.caller;
+    const std::int64_t total = monotonicNs() - call->arrivedNs;
+    if (call->startedNs != 0)
+        outcome.ns.queue = call->startedNs - call->arrivedNs;
+    outcome.ns.transfer =
+        std::max<std::int64_t>(0, total - outcome.ns.queue - outcome.ns.compute - outcome.ns.serialise);
+    for (const std::uint64_t timer : call->timers)
+        m_loop.cancelTimer(timer);
+    store(*call, outcome, finished);
+    m_byWorkerId.erase(call->workerId);
+    m_calls.erase(call->request.id);
+    remember(finished.outcome);
+    CallEvent done;
+    done.outcome = finished.outcome;
+    tell(*call, done);
+    replaceWorkerWhenIdle();
+}
+
+void Keeper::store(const Call& call, CallOutcome& outcome, const Finished& finished)
+{
+    RecordText text = makeRecord({m_config, call, outcome, finished.resultShape, finished.digest});
+    const std::uint64_t seq = m_spool->nextSeq();
+    const auto frame = m_spool->append(text);
+    if (!frame) {
+        logError("keeper", "a record could not be written", frame.error().toJson());
+        outcome.warnings.push_back("the record of this call could not be written: " + frame.error().message);
+        return;
+    }
+    outcome.record = std::move(text.record);
+    outcome.seq = seq;
+    for (KeeperObserver* observer : m_observers)
+        observer->recordStored(seq, outcome, *frame);
+}
+
+void Keeper::remember(const CallOutcomePtr& outcome)
+{
+    constexpr std::size_t mostCalls = 256;
+    constexpr std::size_t mostBytes = 64U << 20U;
+    if (outcome->result.size() > mostBytes / 4)
+        return;
+    m_recent.push_back(outcome);
+    m_recentById[outcome->id] = std::prev(m_recent.end());
+    m_recentBytes += outcome->result.size();
+    while (m_recent.size() > mostCalls || m_recentBytes > mostBytes) {
+        m_recentBytes -= m_recent.front()->result.size();
+        m_recentById.erase(m_recent.front()->id);
+        m_recent.pop_front();
+    }
+}
+
+} // namespace gb::rpc

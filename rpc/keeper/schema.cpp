@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "schema.h"
+
+#include <backend/base/hash.h>
+#include <backend/base/json.h>
+
+namespace gb::rpc {
+namespace {
+
+constexpr JsonLimits schemaLimits{64, 100'000}; // one function may have an enum or a default of many keys
+
+Json originalInputSchema(const Json& schema)
+{
+    Json out{{"type", "object"}, {"properties", objectOr(schema, "properties")}, {"required", Json::array()}};
+    if (const auto required = schema.find("required"); required != schema.end())
+        out["required"] = *required;
+    if (const auto definitions = schema.find("$defs"); definitions != schema.end())
+        out["$defs"] = *definitions;
+    return out;
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Schema>> Schema::parse(std::string text)
+{
+    auto json = parseJson(text, schemaLimits);
+    if (!json)
+        return fail(json.error());
+    const auto functions = json->find("functions");
+    if (functions == json->end() || !functions->is_array())
+        return fail("schema.functions", "the worker's schema lacks its functions");
+    auto schema = std::make_shared<Schema>();
+    Json original{{"functions", Json::array()}, {"schemas", Json::object()}};
+    for (const Json& function : *functions) {
+        const std::string name = stringOr(function, "name");
+        if (name.empty() || schema->m_functions.contains(name))
+            return fail("schema.name", "the worker's schema names a function twice or not at all");
+        Function entry;
+        entry.timeoutMs = static_cast<std::int64_t>(numberOr(function, "timeout") * 1000);
+        entry.concurrency = static_cast<int>(integerOr(function, "concurrency", 1));
+        schema->m_functions.emplace(name, entry);
+        schema->m_names.push_back(name);
+        original["functions"].push_back(name);
+        original["schemas"][name] = Json{{"description", stringOr(function, "doc")},
+            {"inputSchema", originalInputSchema(objectOr(function, "input_schema"))}};
+    }
+    schema->m_text = std::move(text);
+    schema->m_etag = "\"" + sha256Hex(schema->m_text).substr(0, 24) + "\"";
+    schema->m_original = original.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return schema;
+}
+
+const Schema::Function* Schema::find(std::string_view name) const
+{
+    const auto it = m_functions.find(name);
+    return it == m_functions.end() ? nullptr : &it->second;
+}
+
+} // namespace gb::rpc

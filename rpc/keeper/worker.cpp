@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "worker.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+
+#include <sys/socket.h>
+
+#include <backend/base/json.h>
+#include <backend/base/log.h>
+
+#include "json_check.h"
+
+namespace gb::rpc {
+namespace {
+
+// Cuts `"key":<digits>` off the front.
+bool cutNumber(std::string_view& text, std::string_view before, std::int64_t& value)
+{
+    if (!text.starts_with(before))
+        return false;
+    text.remove_prefix(before.size());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc())
+        return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Worker>> Worker::start(
+    Loop& loop, const HostConfig& config, int generation, Handlers handlers)
+{
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        return failErrno("cannot make", "the worker link", errno);
+    UniqueFd ours(ends[0]);
+    std::unique_ptr<Worker> worker(new Worker(std::move(handlers), generation));
+    Worker* self = worker.get();
+    auto process = WorkerProcess::start(loop, config.python, config.workerPackage.string(), UniqueFd(ends[1]),
+        {[self](const char* stream, std::string_view text) { self->m_handlers.printed(stream, text); },
+            [self](const WorkerExit& exit) {
+                const auto handler = self->m_handlers.exited;
+                handler(exit);
+            }});
+    if (!process)
+        return fail(process.error());
+    worker->m_process = std::move(*process);
+    worker->m_link =
+        FrameSocket::create(loop, std::move(ours), workerLinkLimits, FrameSocket::Descriptors::Accepted,
+            {[self](std::string& json, SharedText attachment) { self->frame(json, std::move(attachment)); },
+                // A worker without a link is of no use; its end is reported by its process.
+                [self](const std::string&) { self->kill(); }});
+    worker->m_link->send(Json{{"t", "init"}, {"interface", config.interface.string()}, {"name", config.name},
+        {"models", config.models}, {"env", config.env}, {"limits", config.limits.forWorker()},
+        {"generation",
+            generation}}.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return worker;
+}
+
+Worker::~Worker()
+{
+    if (m_link)
+        m_link->close();
+}
+
+void Worker::call(std::int64_t id, const CallRequest& request)
+{
+    std::string json = "{\"t\":\"call\",\"id\":" + std::to_string(id) + ",\"fn\":";
+    appendJsonString(json, request.fn);
+    json += request.binary ? ",\"binary\":true" : ",\"binary\":false";
+    json += request.stream ? ",\"stream\":true}" : ",\"stream\":false}";
+    m_link->send(std::move(json), request.arguments);
+}
+
+void Worker::cancel(std::int64_t id)
+{
+    m_link->send("{\"t\":\"cancel\",\"id\":" + std::to_string(id) + "}");
+}
+
+void Worker::reload()
+{
+    m_link->send(R"({"t":"reload"})");
+}
+
+void Worker::readTensor(std::int64_t id, std::string_view handle, const Json& what)
+{
+    Json message{{"t", "tensor.read"}, {"id", id}, {"handle", handle}};
+    message.update(what);
+    m_link->send(message.dump());
+}
+
+void Worker::release(std::string_view handle)
+{
+    m_link->send(R"({"t":"release","handle":)" + jsonString(handle) + "}");
+}
+
+void Worker::shutdown()
+{
+    m_link->send(R"({"t":"shutdown"})");
+}
+
+void Worker::kill()
+{
+    m_process->kill(SIGKILL);
+}
+
+void Worker::frame(std::string& json, SharedText attachment)
+{
+    if (takePlainResult(json, attachment))
+        return;
+    const auto header = parseJson(json);
+    if (!header || !header->is_object()) {
+        logError("keeper", "the worker broke the format of its link and is ended");
+        return kill();
+    }
+    dispatch(stringOr(*header, "t"), *header, std::move(attachment));
+}
+
+// The most frequent message by far is read without building a document.
+bool Worker::takePlainResult(std::string_view json, SharedText& attachment)
+{
+    WorkerResult result;
+    if (!cutNumber(json, R"({"t":"result","id":)", result.id)
+        || !cutNumber(json, R"(,"ok":true,"ns":{"compute":)", result.computeNs)
+        || !cutNumber(json, R"(,"serialise":)", result.serialiseNs)
+        || json != R"(},"special":false,"tensors":[],"warnings":[]})")
+        return false;
+    result.ok = true;
+    result.text = std::move(attachment);
+    m_handlers.result(result);
+    return true;
+}
+
+void Worker::dispatch(const std::string& kind, const Json& header, SharedText attachment)
+{
+    if (kind == "result") {
+        takeResult(header, std::move(attachment));
+    } else if (kind == "started" || kind == "output" || kind == "progress" || kind == "item"
+        || kind == "log") {
+        m_handlers.event(header, std::move(attachment));
+    } else if (kind == "hello") {
+        m_hello = header;
+    } else if (kind == "loaded") {
+        m_handlers.loaded(header, std::move(attachment));
+    } else if (kind == "load_failed") {
+        m_handlers.loadFailed(header);
+    } else if (kind == "tensor.data") {
+        auto fds = m_link->takeDescriptors(boolOr(header, "fd") ? 1 : 0);
+        m_handlers.tensorData(header, std::move(attachment), std::move(fds));
+    }
+}
+
+void Worker::takeResult(const Json& header, SharedText attachment)
+{
+    WorkerResult result;
+    result.id = integerOr(header, "id", -1);
+    result.ok = boolOr(header, "ok");
+    result.special = boolOr(header, "special");
+    result.error = objectOr(header, "error");
+    const Json ns = objectOr(header, "ns");
+    result.computeNs = integerOr(ns, "compute");
+    result.serialiseNs = integerOr(ns, "serialise");
+    if (const auto it = header.find("warnings"); it != header.end() && it->is_array())
+        result.warnings = *it;
+    std::size_t descriptors = 0;
+    if (const auto it = header.find("tensors"); it != header.end() && it->is_array()) {
+        result.tensors = *it;
+        for (const Json& tensor : *it)
+            descriptors += boolOr(tensor, "fd") ? 1U : 0U;
+    }
+    result.text = std::move(attachment);
+    result.descriptors = m_link->takeDescriptors(descriptors);
+    m_handlers.result(result);
+}
+
+} // namespace gb::rpc

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "worker_process.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <backend/base/json.h>
+
+namespace gb::rpc {
+namespace {
+
+constexpr int linkDescriptor = 3;
+
+struct ChildSetup
+{
+    char* const* argv;
+    int link;
+    int out;
+    int err;
+};
+
+// Between fork and exec only calls that are safe in a child of a threaded process.
+[[noreturn]] void becomeWorker(const ChildSetup& setup, int parent)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent)
+        ::_exit(127);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::setpgid(0, 0); // Ctrl+C is for the host, which ends its worker in order
+    const int null = ::open("/dev/null", O_RDONLY);
+    // High numbers first, so that no dup2 below closes a descriptor still needed.
+    const int link = ::fcntl(setup.link, F_DUPFD, 10);
+    const int out = ::fcntl(setup.out, F_DUPFD, 10);
+    const int err = ::fcntl(setup.err, F_DUPFD, 10);
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(err, STDERR_FILENO);
+    ::dup2(link, linkDescriptor);
+    ::syscall(SYS_close_range, linkDescriptor + 1, ~0U, 0);
+    ::execvp(setup.argv[0], setup.argv);
+    const char* reason = std::strerror(errno);
+    [[maybe_unused]] auto ignored = ::write(STDERR_FILENO, reason, std::strlen(reason));
+    ::_exit(127);
+}
+
+Result<std::array<UniqueFd, 2>> makePipe()
+{
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+        return failErrno("cannot make", "a pipe", errno);
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return std::array<UniqueFd, 2>{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+} // namespace
+
+std::string WorkerExit::sentence() const
+{
+    if (signal != 0) {
+        const char* name = ::sigabbrev_np(signal);
+        return "the worker was ended by signal SIG"
+            + std::string(name ? name : std::to_string(signal).c_str());
+    }
+    return "the worker ended with exit code " + std::to_string(code);
+}
+
+Json WorkerExit::toJson() const
+{
+    Json json = Json::object();
+    if (signal != 0) {
+        const char* name = ::sigabbrev_np(signal);
+        json["signal"] = "SIG" + std::string(name ? name : std::to_string(signal).c_str());
+    } else {
+        json["exit_code"] = code;
+    }
+    json["stderr"] = lastLines;
+    return json;
+}
+
+Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(
+    Loop& loop, const std::string& python, const std::string& package, UniqueFd link, Handlers handlers)
+{
+    auto out = makePipe();
+    auto err = makePipe();
+    if (!out || !err)
+        return tl::unexpected(out ? err.error() : out.error());
+    std::vector<std::string> words{
+        python, "-X", "utf8", package + "/__main__.py", "--fd", std::to_string(linkDescriptor)};
+    std::vector<char*> argv;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+
+    std::unique_ptr<WorkerProcess> process(new WorkerProcess(loop, std::move(handlers)));
+    const int parent = ::getpid();
+    process->m_pid = ::fork();
+    if (process->m_pid < 0)
+        return failErrno("cannot start", python, errno);
+    if (process->m_pid == 0)
+        becomeWorker({argv.data(), link.get(), (*out)[1].get(), (*err)[1].get()}, parent);
+
+    process->m_pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, process->m_pid, 0)));
+    WorkerProcess* self = process.get();
+    process->watchPipe(process->m_out, "stdout", std::move((*out)[0]));
+    process->watchPipe(process->m_err, "stderr", std::move((*err)[0]));
+    process->m_pidWatch =
+        loop.watch(process->m_pidfd.get(), EPOLLIN, [self](std::uint32_t) { self->reap(); });
+    return process;
+}
+
+WorkerProcess::~WorkerProcess()
+{
+    for (Pipe* pipe : {&m_out, &m_err}) {
+        if (pipe->fd.valid())
+            m_loop.unwatch(pipe->watch);
+    }
+    if (m_pid <= 0)
+        return;
+    m_loop.unwatch(m_pidWatch);
+    ::kill(-m_pid, SIGKILL);
+    ::waitpid(m_pid, nullptr, 0);
+}
+
+void WorkerProcess::kill(int signal)
+{
+    if (m_pid > 0)
+        ::kill(-m_pid, signal); // with whatever it started
+}
+
+void WorkerProcess::watchPipe(Pipe& pipe, const char* name, UniqueFd fd)
+{
+    pipe.name = name;
+    pipe.fd = std::move(fd);
+    pipe.watch = m_loop.watch(pipe.fd.get(), EPOLLIN, [this, &pipe](std::uint32_t) { drain(pipe); });
+}
+
+void WorkerProcess::drain(Pipe& pipe)
+{
+    std::array<char, 16384> buffer;
+    // Bounded, so that a process that only prints does not hold the loop.
+    for (int round = 0; round < 16 && pipe.fd.valid(); ++round) {
+        const long got = ::read(pipe.fd.get(), buffer.data(), buffer.size());
+        if (got > 0) {
+            const std::string_view text(buffer.data(), static_cast<std::size_t>(got));
+            if (&pipe == &m_err)
+                remember(text);
+            m_handlers.output(pipe.name, text);
+            continue;
+        }
+        if (got == 0) {
+            m_loop.unwatch(pipe.watch);
+            pipe.fd.reset();
+        }
+        return;
+    }
+}
+
+void WorkerProcess::remember(std::string_view text)
+{
+    constexpr std::size_t lines = 20;
+    constexpr std::size_t longest = 500;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        if (!m_lineOpen)
+            m_lastLines.emplace_back();
+        std::string& line = m_lastLines.back();
+        line += text.substr(0, std::min(end, longest - std::min(longest, line.size())));
+        m_lineOpen = end == std::string_view::npos;
+        text.remove_prefix(m_lineOpen ? text.size() : end + 1);
+        if (m_lastLines.size() > lines)
+            m_lastLines.pop_front();
+    }
+}
+
+void WorkerProcess::reap()
+{
+    int status = 0;
+    if (::waitpid(m_pid, &status, WNOHANG) != m_pid)
+        return;
+    m_loop.unwatch(m_pidWatch);
+    m_pid = -1;
+    drain(m_out);
+    drain(m_err);
+    WorkerExit exit;
+    exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    exit.lastLines.assign(m_lastLines.begin(), m_lastLines.end());
+    // The handler usually destroys this object.
+    const auto handler = m_handlers.exited;
+    handler(exit);
+}
+
+} // namespace gb::rpc

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <backend/base/fd.h>
+#include <backend/base/result.h>
+
+#include "loop.h"
+
+namespace gb::rpc {
+
+// How a worker process ended, in words for people and numbers for programs.
+struct WorkerExit
+{
+    int code = 0;
+    int signal = 0;
+    std::vector<std::string> lastLines; // of its standard error
+
+    std::string sentence() const;
+    Json toJson() const;
+};
+
+// One worker process: the child, its pipes and its end. Ends the child when destroyed.
+class WorkerProcess
+{
+public:
+    struct Handlers
+    {
+        std::function<void(const char* stream, std::string_view text)> output;
+        std::function<void(const WorkerExit&)> exited; // once, after everything it printed
+    };
+
+    // link is the worker's end of the socket pair; it becomes the descriptor named in its argv.
+    static Result<std::unique_ptr<WorkerProcess>> start(
+        Loop& loop, const std::string& python, const std::string& package, UniqueFd link, Handlers handlers);
+    ~WorkerProcess();
+
+    int pid() const { return m_pid; }
+    void kill(int signal);
+
+private:
+    struct Pipe
+    {
+        const char* name = "";
+        UniqueFd fd;
+        std::uint64_t watch = 0;
+    };
+
+    WorkerProcess(Loop& loop, Handlers handlers) : m_loop(loop), m_handlers(std::move(handlers)) { }
+
+    void watchPipe(Pipe& pipe, const char* name, UniqueFd fd);
+    void drain(Pipe& pipe);
+    void remember(std::string_view text);
+    void reap();
+
+    Loop& m_loop;
+    Handlers m_handlers;
+    int m_pid = -1;
+    UniqueFd m_pidfd;
+    std::uint64_t m_pidWatch = 0;
+    Pipe m_out;
+    Pipe m_err;
+    std::deque<std::string> m_lastLines;
+    bool m_lineOpen = false;
+};
+
+} // namespace gb::rpc

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "router.h"
+
+#include <backend/base/clock.h>
+#include <backend/base/json.h>
+
+#include "event_stream.h"
+
+namespace gb::rpc {
+namespace {
+
+std::string withoutFolder(std::string text, const std::string& folder)
+{
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
+        text.erase(at, folder.size());
+    return text;
+}
+
+int statusOf(const std::string& kind)
+{
+    if (kind == "unknown_function")
+        return 404;
+    if (kind == "not_allowed")
+        return 403;
+    if (kind == "busy")
+        return 429;
+    if (kind == "not_loaded" || kind == "shutting_down")
+        return 503;
+    return 400;
+}
+
+} // namespace
+
+Router::Router(Keeper& keeper) : m_keeper(keeper), m_events(std::make_unique<EventStream>(keeper)) { }
+
+Router::~Router() = default;
+
+const std::vector<Router::Entry>& Router::table()
+{
+    static const std::vector<Entry> entries{
+        {"POST", "/", &Router::originalCall},
+        {"GET", "/", &Router::originalList},
+        {"POST", "/v1/calls", &Router::call},
+        {"GET", "/v1/calls/", &Router::callState},
+        {"POST", "/v1/calls/", &Router::cancelCall},
+        {"GET", "/v1/health", &Router::health},
+        {"GET", "/v1/schema", &Router::schema},
+        {"GET", "/v1/events", &Router::events},
+        {"POST", "/v1/reload", &Router::reload},
+    };
+    return entries;
+}
+
+void Router::handle(const HttpExchangePtr& exchange)
+{
+    const std::string& path = exchange->head().path;
+    bool known = false;
+    for (const Entry& entry : table()) {
+        const bool prefix = entry.path.size() > 1 && entry.path.back() == '/';
+        if (prefix ? !path.starts_with(entry.path) : path != entry.path)
+            continue;
+        known = true;
+        if (exchange->head().method == entry.method)
+            return (this->*entry.route)(exchange, path.substr(entry.path.size()));
+    }
+    if (known)
+        return exchange->refuse(405, "method", "this address does not take this method");
+    exchange->refuse(404, "not_found", "there is nothing at this address");
+}
+
+Result<CallRequest> readCall(Keeper& keeper, const HttpExchange& exchange)
+{
+    auto body = readCallBody(exchange.body());
+    if (!body)
+        return fail(body.error());
+    const auto schema = keeper.schema();
+    if (schema && !schema->find(body->fn))
+        return fail("unknown_function", "there is no function of this name");
+    GB_TRY(keeper.tokens().charge(*exchange.token(), body->fn, wallMs()));
+    CallRequest request;
+    request.id = std::move(body->id);
+    request.fn = std::move(body->fn);
+    request.arguments = std::move(body->arguments);
+    request.argumentsShape = body->shape;
+    request.timeoutMs = body->timeoutMs;
+    request.caller = exchange.token()->caller;
+    return request;
+}
+
+void refuseCall(HttpExchange& exchange, const Error& error)
+{
+    exchange.replyJson(
+        statusOf(error.code), {{"ok", false}, {"error", {{"kind", error.code}, {"message", error.message}}}});
+}
+
+Json visibleError(const Json& error, const Caller& caller, const HostConfig& config)
+{
+    if (caller.kind != "agent" || config.showPaths)
+        return error;
+    const std::string folder = config.interface.parent_path().string() + "/";
+    Json visible{{"kind", stringOr(error, "kind")}, {"type", stringOr(error, "type")},
+        {"message", withoutFolder(stringOr(error, "message"), folder)}, {"traceback", ""}};
+    for (const char* key : {"argument", "where"}) {
+        if (error.contains(key))
+            visible[key] = error[key];
+    }
+    Json frames = Json::array();
+    for (const Json& frame : error.value("frames", Json::array())) {
+        if (boolOr(frame, "user"))
+            frames.push_back({{"file", fs::path(stringOr(frame, "file")).filename().string()},
+                {"line", integerOr(frame, "line")}, {"function", stringOr(frame, "function")}});
+    }
+    visible["frames"] = std::move(frames);
+    return visible;
+}
+
+} // namespace gb::rpc

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <rpc/keeper/keeper.h>
+
+#include "http_server.h"
+
+namespace gb::rpc {
+
+class EventStream;
+
+// Which request goes where: the original format at /, everything else under /v1. README.md is the reference.
+class Router
+{
+public:
+    explicit Router(Keeper& keeper);
+    ~Router();
+
+    void handle(const HttpExchangePtr& exchange);
+
+private:
+    using Route = void (Router::*)(const HttpExchangePtr& exchange, const std::string& rest);
+    struct Entry
+    {
+        std::string_view method;
+        std::string_view path; // ends with / when something follows
+        Route route;
+    };
+    static const std::vector<Entry>& table();
+
+    // routes_original.cpp
+    void originalList(const HttpExchangePtr& exchange, const std::string& rest);
+    void originalCall(const HttpExchangePtr& exchange, const std::string& rest);
+    // routes_calls.cpp
+    void health(const HttpExchangePtr& exchange, const std::string& rest);
+    void schema(const HttpExchangePtr& exchange, const std::string& rest);
+    void reload(const HttpExchangePtr& exchange, const std::string& rest);
+    void call(const HttpExchangePtr& exchange, const std::string& rest);
+    void callState(const HttpExchangePtr& exchange, const std::string& rest);
+    void cancelCall(const HttpExchangePtr& exchange, const std::string& rest);
+    // routes_events.cpp
+    void events(const HttpExchangePtr& exchange, const std::string& rest);
+
+    Keeper& m_keeper;
+    std::unique_ptr<EventStream> m_events;
+};
+
+// Shared by the routes.
+Result<CallRequest> readCall(Keeper& keeper, const HttpExchange& exchange);
+void refuseCall(HttpExchange& exchange, const Error& error);
+// What this caller may read of an error: agents do not see where things lie on this machine.
+Json visibleError(const Json& error, const Caller& caller, const HostConfig& config);
+
+} // namespace gb::rpc
