@@ -8,6 +8,8 @@
 
 #include <backend/base/ids.h>
 
+#include "callrecord.h"
+
 namespace gb {
 namespace {
 
@@ -42,24 +44,48 @@ const char* compareSign(Compare compare)
     return " = ?";
 }
 
-Condition timeCondition(const Term& term)
+// The keys a page may hold. Keys begin with the time, so times are limits of it and cost nothing.
+struct KeyRange
 {
-    // A day is an interval: later than it starts after its end.
-    const SqlValue from = term.number << 20U;
-    const SqlValue to = term.end << 20U;
-    switch (term.compare) {
+    std::int64_t from = 0;
+    std::int64_t before = 0;
+};
+
+Compare opposite(Compare compare)
+{
+    switch (compare) {
     case Compare::Less:
-        return {{}, {}, "calls.key < ?", {from}};
+        return Compare::GreaterOrEqual;
     case Compare::LessOrEqual:
-        return {{}, {}, "calls.key < ?", {to}};
+        return Compare::Greater;
     case Compare::Greater:
-        return {{}, {}, "calls.key >= ?", {to}};
+        return Compare::LessOrEqual;
     case Compare::GreaterOrEqual:
-        return {{}, {}, "calls.key >= ?", {from}};
+        return Compare::Less;
     case Compare::Equal:
         break;
     }
-    return {{}, {}, "(calls.key >= ? AND calls.key < ?)", {from, to}};
+    return Compare::Equal;
+}
+
+std::int64_t firstKey(std::int64_t milliseconds)
+{
+    return std::clamp<std::int64_t>(milliseconds, 0, std::int64_t(1) << 42U) << 20U;
+}
+
+void narrow(KeyRange& range, const Term& term)
+{
+    // A day is an interval: later than it begins after its end.
+    const Compare compare = term.negated ? opposite(term.compare) : term.compare;
+    if (compare == Compare::Less || compare == Compare::LessOrEqual || compare == Compare::Equal)
+        range.before = std::min(range.before, firstKey(compare == Compare::Less ? term.number : term.end));
+    if (compare == Compare::Greater || compare == Compare::GreaterOrEqual || compare == Compare::Equal)
+        range.from = std::max(range.from, firstKey(compare == Compare::Greater ? term.end : term.number));
+}
+
+Condition timeCondition(const Term& term)
+{
+    return {{}, {}, "(calls.key >= ? AND calls.key < ?)", {firstKey(term.number), firstKey(term.end)}};
 }
 
 // `*` stands for anything, everything else for itself.
@@ -103,10 +129,7 @@ Condition condition(const Term& term)
 {
     switch (term.field) {
     case Field::Word:
-        return {{}, {},
-            "EXISTS (SELECT 1 FROM calls_text other WHERE other.calls_text MATCH ? AND other.rowid = "
-            "calls.key)",
-            {matchText(term)}};
+        break; // startFromWords()
     case Field::Function:
         return {"fn", " = ?", {}, {term.text}};
     case Field::State:
@@ -124,7 +147,7 @@ Condition condition(const Term& term)
     case Field::Time:
         return timeCondition(term);
     case Field::Pinned:
-        return {"pinned", " = ?", {}, {term.number}};
+        return {"pinned", term.number != 0 ? " = 1" : " = 0", {}, {}};
     case Field::Argument:
         return argumentCondition(term);
     }
@@ -164,7 +187,7 @@ Result<std::int64_t> countUpToFew(Database& index, const Condition& c)
 bool canLead(const Condition& c)
 {
     // Most calls are not pinned, so looking for those in the index of pinned ones makes no sense.
-    const bool notPinned = c.column == "pinned" && std::get<std::int64_t>(c.values.front()) == 0;
+    const bool notPinned = c.column == "pinned" && c.test == " = 0";
     return !c.column.empty() && !c.negated && !notPinned;
 }
 
@@ -198,12 +221,20 @@ struct Start
 
 std::optional<Start> startFromWords(const CallFilter& filter)
 {
-    std::string match;
-    for (const Term& term : filter.terms)
-        if (term.field == Field::Word && !term.negated)
-            match += (match.empty() ? "" : " ") + matchText(term);
-    if (match.empty())
+    std::string wanted;
+    std::string unwanted;
+    for (const Term& term : filter.terms) {
+        if (term.field != Field::Word)
+            continue;
+        std::string& match = term.negated ? unwanted : wanted;
+        const char* joint = term.negated ? " OR " : " AND ";
+        match += (match.empty() ? "" : joint) + matchText(term);
+    }
+    if (wanted.empty() && unwanted.empty())
         return std::nullopt;
+    if (wanted.empty())
+        wanted = everyCall;
+    const std::string match = unwanted.empty() ? wanted : "(" + wanted + ") NOT (" + unwanted + ")";
     return Start{"calls_text CROSS JOIN calls ON calls.key = calls_text.rowid WHERE calls_text MATCH ?",
         "calls_text.rowid", {match}};
 }
@@ -222,32 +253,36 @@ std::optional<Start> startFromArgument(const CallFilter& filter)
 
 Result<CallQuery> CallQuery::plan(Database& index, const CallFilter& filter, std::int64_t before, int limit)
 {
-    std::optional<Start> start = startFromWords(filter);
+    KeyRange range{0, before};
     std::vector<Condition> conditions;
     for (const Term& term : filter.terms) {
-        if (start && term.field == Field::Word && !term.negated)
-            continue; // all of them lead already
+        const bool instant = term.field == Field::Time && (!term.negated || term.compare != Compare::Equal);
+        if (instant)
+            narrow(range, term);
+        if (instant || term.field == Field::Word)
+            continue;
         conditions.push_back(condition(term));
         conditions.back().negated = term.negated;
     }
+    std::optional<Start> start = startFromWords(filter);
     if (!start)
         start = startFromArgument(filter);
-    Result<const Condition*> lead = nullptr;
     if (!start) {
-        lead = choose(index, conditions);
+        const Result<const Condition*> lead = choose(index, conditions);
         if (!lead)
             return fail(lead.error());
-        start = Start{"calls WHERE 1", "calls.key", {}};
+        // SQLite would rather walk the keys, whatever the column.
+        const std::string by = *lead == nullptr ? "" : " INDEXED BY calls_" + (*lead)->column;
+        start = Start{"calls" + by + " WHERE 1", "calls.key", {}};
     }
     CallQuery query;
     query.m_values = std::move(start->values);
     query.m_sql = "SELECT calls.key, calls.summary, calls.pinned, calls.comment FROM " + start->from + " AND "
-        + start->key + " < ?";
-    query.m_values.emplace_back(before);
+        + start->key + " >= ? AND " + start->key + " < ?";
+    query.m_values.emplace_back(range.from);
+    query.m_values.emplace_back(range.before);
     for (const Condition& c : conditions) {
-        // A leading + keeps SQLite from using the column's index.
-        const std::string plain =
-            c.free.empty() ? (&c == *lead ? "calls." : "+calls.") + c.column + c.test : c.free;
+        const std::string plain = c.free.empty() ? "calls." + c.column + c.test : c.free;
         query.m_sql += c.negated ? " AND NOT (" + plain + ")" : " AND " + plain;
         query.m_values.insert(query.m_values.end(), c.values.begin(), c.values.end());
     }

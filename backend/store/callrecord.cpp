@@ -306,7 +306,7 @@ std::string openSummary(const CallRecord& record)
 
 std::string searchText(const CallRecord& record)
 {
-    std::string text = record.fn + "\n" + readableJson(record.args, searchedResult) + "\n";
+    std::string text = record.fn + "\n" + everyCall + "\n" + readableJson(record.args, searchedResult) + "\n";
     text += readableJson(record.output, searchedResult) + "\n";
     if (record.error != "null")
         text += readableJson(record.error, searchedResult) + "\n";

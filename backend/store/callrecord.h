@@ -59,6 +59,9 @@ struct CallRecord
 // may change later (`pinned`, `comment`) is added when it is read.
 std::string openSummary(const CallRecord& record);
 
+// A word in the text of every call, for searches that only say what must not occur.
+inline constexpr const char* everyCall = "gbeverycall";
+
 // What a full-text search looks at: function, arguments, output, error and the start of the result.
 std::string searchText(const CallRecord& record);
 

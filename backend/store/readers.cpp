@@ -31,6 +31,12 @@ void Readers::forget(const fs::path& path)
     m_idle.remove_if([&](const auto& database) { return database->path() == path; });
 }
 
+void Readers::forgetAll()
+{
+    const std::lock_guard lock(m_mutex);
+    m_idle.clear();
+}
+
 void Readers::giveBack(std::unique_ptr<Database> database)
 {
     constexpr std::size_t mostIdle = 16;

@@ -39,6 +39,7 @@ public:
 
     Result<Lent> take(const fs::path& path, const Schema& schema);
     void forget(const fs::path& path);
+    void forgetAll();
 
 private:
     void giveBack(std::unique_ptr<Database> database);

@@ -31,7 +31,7 @@ CREATE INDEX calls_caller_kind ON calls (caller_kind);
 CREATE INDEX calls_caller_name ON calls (caller_name);
 CREATE INDEX calls_state ON calls (state);
 CREATE INDEX calls_duration ON calls (duration);
-CREATE INDEX calls_pinned ON calls (pinned) WHERE pinned;
+CREATE INDEX calls_pinned ON calls (pinned) WHERE pinned = 1;
 CREATE TABLE call_args (name TEXT NOT NULL, value TEXT NOT NULL COLLATE NOCASE, call INTEGER NOT NULL,
     PRIMARY KEY (name, value, call)) WITHOUT ROWID;
 CREATE INDEX call_args_call ON call_args (call);
@@ -128,8 +128,8 @@ Result<std::unique_ptr<Database>> openForWriting(
     GB_TRY(opened.execute("PRAGMA journal_mode = WAL"));
     GB_TRY(opened.execute(
         options.synchronous == Synchronous::Full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"));
-    // The writer folds the log back itself, after it has answered.
-    GB_TRY(opened.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8000"));
+    GB_TRY(opened.execute("PRAGMA cache_size = -16000"));
+    opened.watchLog();
     GB_TRY(migrate(opened, schema));
     return database;
 }

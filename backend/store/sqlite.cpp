@@ -118,8 +118,6 @@ Result<std::unique_ptr<Database>> Database::open(const fs::path& path, Mode mode
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     if (mode == Mode::ReadOnly)
         sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    else
-        sqlite3_wal_hook(handle, &Database::walGrew, database.get());
     return database;
 }
 
@@ -146,6 +144,12 @@ Result<std::int64_t> Database::integer(std::string_view sql)
     if (!found)
         return fail(found.error());
     return *found ? rows->integer(0) : 0;
+}
+
+void Database::watchLog()
+{
+    // Takes the place of SQLite's own folding inside a commit.
+    sqlite3_wal_hook(m_handle, &Database::walGrew, this);
 }
 
 void Database::checkpoint()

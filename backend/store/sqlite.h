@@ -98,6 +98,7 @@ public:
     Result<std::int64_t> integer(std::string_view sql); // first column of the first row, 0 without one
     int changes() const { return sqlite3_changes(m_handle); }
     bool inTransaction() const { return sqlite3_get_autocommit(m_handle) == 0; }
+    void watchLog(); // from now on walPages() tells how long the log is
     int walPages() const { return m_walPages; }
     void checkpoint();
     sqlite3* handle() const { return m_handle; }

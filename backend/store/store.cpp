@@ -122,7 +122,11 @@ void Store::Private::writeIndex(std::function<Status(StoreFile&)> work, Done<voi
 
 Store::Store(std::unique_ptr<Private> data) : d(std::move(data)) { }
 
-Store::~Store() = default;
+Store::~Store()
+{
+    // A file is complete without its log only when its writer is the last to close it.
+    d->readers.forgetAll();
+}
 
 Result<std::unique_ptr<Store>> Store::open(StoreOptions options)
 {

@@ -61,6 +61,20 @@ private Q_SLOTS:
         QCOMPARE(append(*m_store, std::string(daemonStream), {{"daemon.started", "{}"}})->first, 1);
     }
 
+    void theLogIsFoldedBack()
+    {
+        const std::string run = newRun(*m_store)->id;
+        const fs::path file = m_store->runFile(run).value();
+        for (int i = 0; i < 60; ++i)
+            QVERIFY(append(*m_store, run, {{"e", '"' + std::string(1000000, 'x') + '"'}}));
+        QVERIFY(fs::file_size(file.string() + "-wal") < 30000000);
+        QVERIFY(fs::file_size(file) > 30000000);
+        QCOMPARE(m_store->readEvents(run, 61)->count, 1);
+        m_store.reset();
+        QVERIFY(!fs::exists(file.string() + "-wal"));
+        QVERIFY(!fs::exists(m_folder.path() / "data" / "index.db-wal"));
+    }
+
     void badEventsAreRefusedWhole()
     {
         const std::string run = newRun(*m_store)->id;
