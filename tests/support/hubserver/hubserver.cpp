@@ -264,7 +264,7 @@ bool HubServer::sendBody(
             return false;
         at += count;
         sent += count;
-        m_sent += count;
+        m_sent += answer.file ? count : 0;
         if (const std::int64_t rate = m_rate; rate > 0) {
             const std::int64_t due = started
                 + static_cast<std::int64_t>(static_cast<double>(sent) / static_cast<double>(rate) * 1e9);
