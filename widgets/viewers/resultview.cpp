@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "resultview.h"
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QPlainTextEdit>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QThreadPool>
+#include <QVBoxLayout>
+
+#include <widgets/controls/buttons.h>
+#include <widgets/controls/labels.h>
+#include <widgets/controls/numbers.h>
+#include <widgets/controls/theme.h>
+
+#include "jsonview.h"
+#include "matrixview.h"
+#include "resultshape.h"
+#include "tablemodel.h"
+#include "tokenview.h"
+#include "vectorview.h"
+
+namespace gb::ui {
+namespace {
+
+constexpr std::size_t textShown = 2'000'000; // a plain text editor is slow beyond
+
+QPlainTextEdit* makeTextPage(const QString& name)
+{
+    auto* edit = new QPlainTextEdit;
+    edit->setReadOnly(true);
+    edit->setFrameShape(QFrame::NoFrame);
+    edit->setAccessibleName(name);
+    edit->setFont(Theme::instance().monospace());
+    return edit;
+}
+
+} // namespace
+
+ResultView::ResultView(QWidget* parent) : QWidget(parent)
+{
+    m_choice = new QComboBox;
+    m_choice->setAccessibleName(tr("How to show the result"));
+    m_about = makeLabel({}, TextRole::Caption);
+    auto* copy = makeIconButton(QStringLiteral("copy"), tr("Copy the result"));
+    auto* save = makeIconButton(QStringLiteral("download"), tr("Save the result"));
+    connect(copy, &QToolButton::clicked, this, [this] {
+        if (m_text)
+            QGuiApplication::clipboard()->setText(QString::fromStdString(*m_text));
+    });
+    connect(save, &QToolButton::clicked, this, &ResultView::save);
+    connect(m_choice, &QComboBox::activated, this, [this](int index) { setForm(m_forms.value(index)); });
+    m_stack = new QStackedWidget;
+    auto* bar = new QHBoxLayout;
+    bar->setSpacing(space::s);
+    bar->addWidget(m_choice);
+    bar->addWidget(m_about);
+    bar->addStretch();
+    bar->addWidget(copy);
+    bar->addWidget(save);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::s);
+    layout->addLayout(bar);
+    layout->addWidget(m_stack, 1);
+}
+
+void ResultView::setResult(std::string json)
+{
+    const auto before = m_form;
+    m_text = std::make_shared<const std::string>(std::move(json));
+    m_filled.fill(false);
+    const auto forms = formsFor(*m_text);
+    const bool same = forms == m_forms;
+    m_forms = forms;
+    m_choice->clear();
+    for (const auto form : m_forms)
+        m_choice->addItem(formName(form));
+    m_about->setText(bytesText(static_cast<double>(m_text->size())));
+    // Calling the same function again keeps the form a person chose.
+    setForm(same && m_forms.contains(before) ? before : m_forms.first());
+}
+
+void ResultView::clear()
+{
+    m_text.reset();
+    m_forms.clear();
+    m_choice->clear();
+    m_about->clear();
+}
+
+QList<ResultView::Form> ResultView::formsFor(std::string_view json)
+{
+    QList<Form> forms;
+    const auto whole = wholeJson(json);
+    const auto kind = jsonKind(json, whole);
+    if (findTokens(json, true))
+        forms += Form::Tokens;
+    if (findMatrix(json, true))
+        forms += Form::Matrix;
+    if (kind == JsonKind::String)
+        forms += Form::Text;
+    if (findVector(json, true))
+        forms += Form::Vector;
+    if (looksLikeTable(json))
+        forms.contains(Form::Matrix) ? forms.append(Form::Table) : forms.prepend(Form::Table);
+    forms += Form::Tree;
+    forms += Form::Raw;
+    return forms;
+}
+
+QString ResultView::formName(Form form) const
+{
+    switch (form) {
+    case Form::Tree:
+        return tr("Tree");
+    case Form::Text:
+        return tr("Text");
+    case Form::Table:
+        return tr("Table");
+    case Form::Vector:
+        return tr("Vector");
+    case Form::Matrix:
+        return tr("Matrix");
+    case Form::Tokens:
+        return tr("Tokens");
+    case Form::Raw:
+        return tr("JSON");
+    }
+    return {};
+}
+
+void ResultView::setForm(Form form)
+{
+    if (!m_text || !m_forms.contains(form))
+        return;
+    m_form = form;
+    m_choice->setCurrentIndex(static_cast<int>(m_forms.indexOf(form)));
+    auto* shown = page(form);
+    if (!m_filled.at(static_cast<std::size_t>(form)))
+        fill(form);
+    m_filled.at(static_cast<std::size_t>(form)) = true;
+    m_stack->setCurrentWidget(shown);
+}
+
+QWidget* ResultView::page(Form form)
+{
+    auto& made = m_pages.at(static_cast<std::size_t>(form));
+    if (made)
+        return made;
+    switch (form) {
+    case Form::Tree:
+        made = new JsonView;
+        break;
+    case Form::Text: {
+        auto* edit = makeTextPage(tr("Result as text"));
+        edit->setFont(Theme::instance().font(TextSize::Body));
+        made = edit;
+        break;
+    }
+    case Form::Raw:
+        made = makeTextPage(tr("Result as JSON"));
+        break;
+    case Form::Table: {
+        auto* table = new QTableView;
+        table->setModel(new TableModel(table));
+        table->setSortingEnabled(true);
+        table->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+        table->verticalHeader()->setDefaultSectionSize(Theme::instance().rowHeight());
+        table->setShowGrid(false);
+        table->setAlternatingRowColors(true);
+        table->setAccessibleName(tr("Result as a table"));
+        made = table;
+        break;
+    }
+    case Form::Vector:
+        made = new VectorView;
+        break;
+    case Form::Matrix:
+        made = new MatrixView;
+        break;
+    case Form::Tokens:
+        made = new TokenView;
+        break;
+    }
+    m_stack->addWidget(made);
+    return made;
+}
+
+void ResultView::fill(Form form)
+{
+    auto* at = page(form);
+    const auto& text = *m_text;
+    switch (form) {
+    case Form::Tree:
+        static_cast<JsonView*>(at)->setText(text);
+        break;
+    case Form::Text:
+        static_cast<QPlainTextEdit*>(at)->setPlainText(jsonString(text, wholeJson(text), textShown));
+        break;
+    case Form::Raw: {
+        // Small results are laid out for reading; a large one is shown as it came, cut.
+        const auto parsed = text.size() < 200'000 ? parseJson(text) : Result<Json>(fail("large", ""));
+        const auto shown =
+            parsed ? parsed->dump(2, ' ', false, Json::error_handler_t::replace) : text.substr(0, textShown);
+        static_cast<QPlainTextEdit*>(at)->setPlainText(QString::fromStdString(shown));
+        break;
+    }
+    case Form::Table:
+        static_cast<TableModel*>(static_cast<QTableView*>(at)->model())->setText(m_text);
+        static_cast<QTableView*>(at)->resizeColumnsToContents();
+        break;
+    case Form::Vector:
+        if (auto vector = findVector(text, false))
+            static_cast<VectorView*>(at)->setValues(std::move(*vector));
+        break;
+    case Form::Matrix:
+        if (auto matrix = findMatrix(text, false))
+            static_cast<MatrixView*>(at)->setMatrix(std::move(*matrix));
+        break;
+    case Form::Tokens:
+        if (auto tokens = findTokens(text, false))
+            static_cast<TokenView*>(at)->setTokens(std::move(*tokens));
+        break;
+    }
+}
+
+void ResultView::find()
+{
+    if (m_form == Form::Tree)
+        static_cast<JsonView*>(page(Form::Tree))->find();
+}
+
+void ResultView::save()
+{
+    if (!m_text)
+        return;
+    const bool table = m_form == Form::Table;
+    const auto path = QFileDialog::getSaveFileName(
+        this, tr("Save the result"), table ? QStringLiteral("result.csv") : QStringLiteral("result.json"));
+    if (path.isEmpty())
+        return;
+    const auto bytes = table
+        ? static_cast<TableModel*>(static_cast<QTableView*>(page(Form::Table))->model())->asCsv().toUtf8()
+        : QByteArray::fromStdString(*m_text);
+    QThreadPool::globalInstance()->start([path, bytes] {
+        QFile file(path);
+        if (file.open(QIODevice::WriteOnly))
+            file.write(bytes);
+    });
+}
+
+} // namespace gb::ui

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include <QWidget>
+
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+class QStackedWidget;
+
+namespace gb::ui {
+
+// Shows the text of a result in the form that fits it, and in any other that can; chosen by what the value
+// says of itself ("kind"), otherwise by its shape.
+class ResultView final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    enum class Form { Tree, Text, Table, Vector, Matrix, Tokens, Raw };
+
+    explicit ResultView(QWidget* parent = nullptr);
+
+    void setResult(std::string json);
+    void clear();
+    // Something else than a result in the same place, for example an error.
+    Form form() const { return m_form; }
+    QList<Form> forms() const { return m_forms; }
+    void setForm(Form form);
+    void find();
+
+    static QList<Form> formsFor(std::string_view json); // the best first
+
+private:
+    QWidget* page(Form form);
+    void fill(Form form);
+    QString formName(Form form) const;
+    void save();
+
+    std::shared_ptr<const std::string> m_text;
+    QList<Form> m_forms;
+    Form m_form = Form::Tree;
+    QComboBox* m_choice = nullptr;
+    QLabel* m_about = nullptr;
+    QStackedWidget* m_stack = nullptr;
+    std::array<QWidget*, 7> m_pages{};
+    std::array<bool, 7> m_filled{};
+};
+
+} // namespace gb::ui
