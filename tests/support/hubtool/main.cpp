@@ -15,7 +15,7 @@
 #include <backend/base/json.h>
 #include <backend/hub/cachescan.h>
 #include <backend/hub/fetch.h>
-#include <tests/support/hubserver/hubserver.h>
+#include <tests/support/hubserver/hubanswer.h>
 
 using namespace gb;
 
@@ -38,6 +38,21 @@ hub::HubSettings settingsFor(const std::string& cache)
     settings.cache = cache;
     settings.offline = false;
     return settings;
+}
+
+// plan CACHE MODEL: what a fetch would bring.
+int plan(const Arguments& arguments)
+{
+    const hub::HubSettings settings = settingsFor(arguments.at(0));
+    transfer::Downloader downloader(settings.network);
+    const auto name = hub::ModelName::parse(arguments.at(1));
+    if (!name)
+        return report(name.error());
+    const auto plan = hub::makePlan(hub::HubClient(downloader, settings), *name, {});
+    if (!plan)
+        return report(plan.error());
+    std::cout << Json{{"files", plan->files.size()}, {"bytes", plan->bytes}}.dump() << std::endl;
+    return 0;
 }
 
 // fetch CACHE MODEL [pattern…]: HF_ENDPOINT and HF_TOKEN say from where.
@@ -105,8 +120,9 @@ void addFiles(test::HubRepo& repo, const fs::path& folder)
     }
 }
 
-// serve MODEL [--folder DIR] [--make PATH BYTES] [--rate BYTES]: prints its address; every line on standard
-// input is answered with the figures so far; ends with standard input.
+// serve MODEL [--folder DIR] [--make PATH BYTES] [--claim PATH BYTES] [--rate BYTES]: makes content of that
+// size, or only lists it under a false hash. Prints its address; every line on standard input is answered
+// with the figures so far; ends with standard input.
 int serve(const Arguments& arguments)
 {
     test::HubServer files;
@@ -121,6 +137,12 @@ int serve(const Arguments& arguments)
         else if (arguments[i] == "--make") {
             const std::string path = arguments.at(++i);
             repo.files[path] = {.content = {}, .generated = std::stoull(arguments.at(++i)), .lfs = true};
+        } else if (arguments[i] == "--claim") {
+            const std::string path = arguments.at(++i);
+            repo.files[path] = {.content = {},
+                .generated = std::stoull(arguments.at(++i)),
+                .lfs = true,
+                .digest = test::sha256Of(path)};
         }
     }
     hub.setLfsHost(&files);
@@ -145,10 +167,11 @@ int serve(const Arguments& arguments)
 int main(int argc, char** argv)
 {
     const std::map<std::string, std::function<int(const Arguments&)>> commands{
-        {"fetch", fetch}, {"scan", scan}, {"serve", serve}};
+        {"fetch", fetch}, {"plan", plan}, {"scan", scan}, {"serve", serve}};
     const auto command = commands.find(argc > 2 ? argv[1] : "");
     if (command == commands.end()) {
-        std::cerr << "usage: gb_hubtool fetch CACHE MODEL [PATTERN…] | scan CACHE | serve MODEL …\n";
+        std::cerr << "usage: gb_hubtool fetch CACHE MODEL [PATTERN…] | plan CACHE MODEL | scan CACHE | serve "
+                     "MODEL …\n";
         return 2;
     }
     return command->second(Arguments(argv + 2, argv + argc));
