@@ -8,6 +8,7 @@ import array
 import json
 import os
 import queue
+import signal
 import socket
 import struct
 import subprocess
@@ -112,7 +113,10 @@ class WorkerProcess:
             if seen["t"] not in ("output", "item") and wanted(seen):
                 return self.seen.pop(index)
         while True:
-            frame = self._frames.get(timeout=PATIENCE)
+            try:
+                frame = self._frames.get(timeout=PATIENCE)
+            except queue.Empty:
+                raise AssertionError("nothing came any more: " + self.errors()) from None
             assert frame is not None, "the worker went away: " + self.errors()
             if wanted(frame):
                 return frame
@@ -123,7 +127,8 @@ class WorkerProcess:
         return b"".join(parts).decode()
 
     def errors(self) -> str:
-        self.process.kill()
+        """What it wrote to descriptor 2, and where its threads stand."""
+        self.process.send_signal(signal.SIGABRT)
         return self.process.communicate()[1].decode()
 
     def ping(self) -> None:

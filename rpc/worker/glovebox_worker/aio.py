@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from typing import Any, Optional
+from typing import Any
 
 from .call import Call
 from .errors import Cancelled
@@ -24,21 +24,25 @@ class LoopThread:
     def __init__(self) -> None:
         self._loop: Any = None
         self._lock = threading.Lock()
-        self._ident: Optional[int] = None
 
     def run(self, coroutine: Any, call: Call) -> Any:
         """Run to its end on the loop's thread; the calling thread waits. Cancelling cancels the task."""
+        call.interruptible = False  # this thread only waits; the task is what gets cancelled
         import asyncio
 
-        call.interruptible = False  # this thread only waits; the task is what gets cancelled
         self._start()
 
         async def watched() -> Any:
+            call.thread = threading.get_ident()
             call.task = asyncio.current_task()
-            if call.cancel_requested:
-                coroutine.close() if hasattr(coroutine, "close") else None
-                raise Cancelled
-            return await coroutine
+            call.interruptible = True
+            try:
+                if call.cancel_requested:  # asked for before the task could be seen
+                    coroutine.close()
+                    raise Cancelled
+                return await coroutine
+            finally:
+                call.settle()
 
         try:
             return asyncio.run_coroutine_threadsafe(watched(), self._loop).result()
@@ -49,6 +53,14 @@ class LoopThread:
         task = call.task
         if task is not None:
             self._loop.call_soon_threadsafe(task.cancel)
+
+    def strike(self, call: Call) -> None:
+        """For a task that does not let go of the loop; one that waits has been cancelled already."""
+        import asyncio
+
+        task = call.task
+        if task is not None and asyncio.current_task(self._loop) is task:
+            call.strike()
 
     def _start(self) -> None:
         import asyncio
@@ -62,7 +74,6 @@ class LoopThread:
         import asyncio
 
         asyncio.set_event_loop(self._loop)
-        self._ident = threading.get_ident()
         while True:
             try:
                 self._loop.run_forever()

@@ -7,9 +7,10 @@ from __future__ import annotations
 import os
 import threading
 import types
+from collections import deque
 from contextvars import Context, copy_context
 from time import monotonic, perf_counter_ns
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from . import serialise
 from .aio import LoopThread, is_async_generator, is_awaitable
@@ -23,6 +24,7 @@ _OK = (
     b'{"t":"result","id":%d,"ok":true,"ns":{"compute":%d,"serialise":%d},"special":false,"tensors":[],"warnings":[]}'
 )
 _GRACE = 1.0
+_LOOP_GRACE = 0.2
 _MAX_WAITING_ITEMS = 4 << 20
 
 Arguments = Tuple[List[Any], Dict[str, Any]]
@@ -37,7 +39,8 @@ class Executor:
         self._order = threading.Lock()
         self._loop = LoopThread()
         self._loose: List[Tuple[str, str]] = []
-        self._frames: List[Tuple[Call, Dict[str, Any], bytes]] = []
+        self._loose_told = False
+        self._frames: "Deque[Tuple[Call, Dict[str, Any], bytes]]" = deque()
         self._frame_bytes = 0
         self.output_bytes = 1 << 20
         self.result_bytes = 256 << 20
@@ -92,7 +95,8 @@ class Executor:
 
     def _invoke(self, call: Call, args: List[Any], kwargs: Dict[str, Any]) -> Any:
         current.set(call)
-        call.interruptible = True
+        # Calling an async function runs none of its body; an exception here could only hit an import of asyncio.
+        call.interruptible = not call.fn.is_async
         if call.cancel_requested:
             raise Cancelled
         value = call.fn.fn(*args, **kwargs)
@@ -151,7 +155,8 @@ class Executor:
             return
         if call is None:
             self._loose.append((stream, text))
-            if len(self._loose) == 1:
+            if not self._loose_told:
+                self._loose_told = True
                 self._wake()
             return
         if call.output_cut:
@@ -181,22 +186,28 @@ class Executor:
                 self.cancel(call, "timeout")
             if call.grace is not None and now >= call.grace:
                 call.grace = None
-                call.strike()
+                if call.task is not None:
+                    self._loop.strike(call)
+                else:
+                    call.strike()
 
     def _flush_loose(self) -> None:
         if self._loose:
-            waiting, self._loose = self._loose, []
+            self._loose_told = False
+            count = len(self._loose)
+            waiting, self._loose[:count] = self._loose[:count], []
             for stream, text in _joined(waiting):
                 self._link.send({"t": "output", "id": None, "stream": stream}, text)
 
     def _flush_frames(self) -> None:
         while self._frames:
-            call, header, attachment = self._frames.pop(0)
+            call, header, attachment = self._frames.popleft()
             self._frame_bytes -= len(attachment) + 200
             if call.state == RUNNING:
                 self._send_started(call)
                 self._flush_call(call)
                 self._link.send(header, attachment)
+        self._frame_bytes = 0  # threads add to it without a lock, so it may have drifted
 
     def _send_started(self, call: Call) -> None:
         if not call.started_sent:
@@ -233,7 +244,8 @@ class Executor:
         call.cancel_requested = True
         if call.task is not None:
             self._loop.cancel(call)
-        elif call.polled and not again:
+            call.grace = monotonic() + _LOOP_GRACE
+        elif (call.polled or call.fn.asks) and not again:
             call.grace = monotonic() + _GRACE  # it asks now and then: let it end by itself
         else:
             call.strike()

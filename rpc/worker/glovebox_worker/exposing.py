@@ -19,7 +19,7 @@ class Exposed:
 
     __slots__ = (
         "name", "fn", "concurrency", "read_only", "timeout", "tensors", "show", "line",
-        "is_async", "is_generator", "bind", "pool",
+        "is_async", "is_generator", "asks", "bind", "pool",
     )  # fmt: skip
 
     def __init__(self, name: str, fn: Callable[..., Any], options: Dict[str, Any]) -> None:
@@ -40,6 +40,8 @@ class Exposed:
         if inner is not self.fn and getattr(inner, "__doc__", None):
             self.fn.__doc__ = inner.__doc__
         code = getattr(inner, "__code__", None)
+        # A function that mentions cancelled() is given the time to notice even before it first asked.
+        self.asks = code is not None and "cancelled" in code.co_names
         self.line: int = code.co_firstlineno if code is not None else 0
         self.is_async = inspect.iscoroutinefunction(self.fn) or inspect.isasyncgenfunction(self.fn)
         self.is_generator = inspect.isgeneratorfunction(self.fn) or inspect.isasyncgenfunction(self.fn)

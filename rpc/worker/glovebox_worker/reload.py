@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import inspect
 import os
 import sys
 import types
@@ -103,12 +102,11 @@ def _pairs(old: types.CodeType, new: types.CodeType) -> Iterator[Tuple[types.Cod
 
 
 def _docstring(code: types.CodeType) -> Optional[str]:
-    if sys.version_info >= (3, 13) and not code.co_flags & _HAS_DOCSTRING:
+    # Before the flag came, functions without one had None as their first constant.
+    if sys.version_info >= (3, 14) and not code.co_flags & _HAS_DOCSTRING:
         return None
     first = code.co_consts[0] if code.co_consts else None
-    if not isinstance(first, str):
-        return None
-    return inspect.cleandoc(first) if sys.version_info >= (3, 13) else first
+    return first if isinstance(first, str) else None
 
 
 def stamps_of_helpers(folder: str, own: str) -> Dict[str, Stamp]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import platform
 import signal
@@ -35,6 +36,7 @@ def serve(fd: int) -> int:
 def _protect() -> None:
     """Before any secret arrives: no core dump, no other process of this user may read our memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.enable(2)
     try:
         import ctypes
 

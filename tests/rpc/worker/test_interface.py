@@ -94,7 +94,9 @@ def test_a_file_that_does_not_load(serve, source, kind, line):
     worker = serve(source)
     assert (worker.loaded["t"], worker.loaded["how"]) == ("load_failed", "initial")
     error = worker.loaded["error"]
-    assert (error["kind"], error["type"], error["frames"][-1]["line"]) == ("load_failed", kind, line)
+    assert (error["kind"], error["type"]) == ("load_failed", kind)
+    # A decorated class begins at its decorator, before 3.10 at the word class.
+    assert error["frames"][-1]["line"] in ((1, 2) if "class" in source else (line,))
     assert error["frames"][-1]["user"] and "glovebox_worker" not in error["traceback"]
     assert worker.error("f")["kind"] == "not_loaded"
 
@@ -121,13 +123,12 @@ def polite():
 
 @expose
 def stubborn():
-    while True:
-        try:
-            while True:
-                pass
-        except BaseException:
-            break
-    return "caught it"
+    try:
+        log("inside")
+        while True:
+            pass
+    except BaseException:
+        return "caught it"
 
 @expose
 def flood(n: int):
@@ -160,6 +161,11 @@ async def slow():
     await asyncio.sleep(60)
 
 @expose
+async def greedy():
+    while True:
+        pass
+
+@expose
 async def stream(n: int):
     for i in range(n):
         yield i
@@ -180,9 +186,10 @@ def test_progress_log_and_output_belong_to_the_call(serve):
 
 def test_cancelling(serve):
     worker = serve(HELPERS)
-    for name, ok in (("polite", "ended by itself"), ("stubborn", "caught it"), ("slow", None)):
+    for name, ok in (("polite", "ended by itself"), ("stubborn", "caught it"), ("slow", None), ("greedy", None)):
         call = worker.start(name)
-        worker.wait(lambda f, call=call: f["t"] == "started" and f["id"] == call)
+        wanted = "log" if name == "stubborn" else "started"
+        worker.wait(lambda f, call=call, wanted=wanted: f["t"] == wanted and f["id"] == call)
         worker.send({"t": "cancel", "id": call})
         frame = worker.result(call)
         assert frame.value == ok if ok else frame["error"]["kind"] == "cancelled"
