@@ -10,11 +10,11 @@ from __future__ import annotations
 def _gb_runtime(module_file, module_name):
     # An exposed function may be called `len` or `open`, so nothing in here looks a name up in the module.
     from builtins import (
-        ArithmeticError, AssertionError, AttributeError, BaseException, ConnectionError, Exception,
-        FileNotFoundError, IndexError, KeyboardInterrupt, KeyError, LookupError, MemoryError, NotImplementedError, OSError,
-        RecursionError, RuntimeError, TimeoutError, TypeError, UnicodeError, ValueError, ZeroDivisionError, __import__,
-        bool, bytearray, bytes, dict, float, getattr, hasattr, int, isinstance, len, list, map, max, memoryview, min,
-        open, range, set, str, tuple, type, zip)
+        ArithmeticError, AssertionError, AttributeError, BaseException, BlockingIOError, ConnectionError, Exception,
+        FileNotFoundError, IndexError, KeyboardInterrupt, KeyError, LookupError, MemoryError, NotImplementedError,
+        OSError, RecursionError, RuntimeError, TimeoutError, TypeError, UnicodeError, ValueError, ZeroDivisionError,
+        __import__, bool, bytearray, bytes, dict, float, getattr, hasattr, int, isinstance, len, list, map, max,
+        memoryview, min, open, range, set, str, tuple, type, zip)
     import os
     import sys
     import threading
@@ -458,9 +458,12 @@ def _gb_runtime(module_file, module_name):
             if hasattr(self.socket, "pending"):
                 return False
             try:
-                self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-            except OSError as problem:
-                return problem.errno not in (11, 35)
+                self.socket.settimeout(0)
+                self.socket.recv(1, socket.MSG_PEEK)
+            except BlockingIOError:
+                return False
+            except OSError:
+                pass
             return True
 
         def close(self):

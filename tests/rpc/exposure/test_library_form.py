@@ -26,8 +26,8 @@ HOSTILE = [
 NAMES = [
     "f", "class", "def", "None", "print", "len", "open", "_gb_call", "_gb_runtime", "_gb_stream", "settings",
     "RemoteError", "__import__", "__class__", "__builtins__", "os.system", "a b", "", "1x", "ﬁ", "größe", "λ",
-    "x" * 500, "await", "async", "match", "self", "annotations", "x)", "x:\n  pass", "Array", "\u202ex", "ª", "µ", "ſ",
-    "def f",
+    "x" * 500, "await", "async", "match", "self", "annotations", "x)", "x:\n  pass", "Array", "\u202ex", "ª", "µ",
+    "ſ", "def f",
 ]
 ANNOTATIONS = [
     "int", "dict[str, float]", "int | None", "tuple[int, ...]", "Optional[int]", "Literal['a']", "os.system('x')",
