@@ -167,7 +167,7 @@ Status bindValues(Rows& rows, const std::vector<SqlValue>& values)
     return {};
 }
 
-constexpr std::int64_t fewCalls = 1000;
+constexpr std::int64_t fewCalls = 8000;
 
 // How many calls meet it, counted up to fewCalls: cheap, and all that choosing needs.
 Result<std::int64_t> countUpToFew(Database& index, const Condition& c)
