@@ -18,6 +18,8 @@
 
 namespace gb::rpc {
 
+class Tensor;
+
 struct CallRequest
 {
     std::string id; // a UUID; made when empty
@@ -68,6 +70,7 @@ struct CallEvent
     SharedText item; // record form of one yielded value
     bool special = false;
     CallOutcomePtr outcome; // Done only
+    std::vector<std::shared_ptr<const Tensor>> tensors; // Done only: those of the result
 };
 using CallListener = std::function<void(const CallEvent&)>;
 const char* nameOf(CallEvent::Kind kind);

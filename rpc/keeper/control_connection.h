@@ -47,12 +47,15 @@ private:
     void reload(std::int64_t id, const Json& params, SharedText attachment);
     void records(std::int64_t id, const Json& params, SharedText attachment);
     void ack(std::int64_t id, const Json& params, SharedText attachment);
+    void tensor(std::int64_t id, const Json& params, SharedText attachment);
     void mintToken(std::int64_t id, const Json& params, SharedText attachment);
     void revokeToken(std::int64_t id, const Json& params, SharedText attachment);
     void shutdown(std::int64_t id, const Json& params, SharedText attachment);
 
     void answer(std::int64_t id, const Json& result);
     void refuse(std::int64_t id, const Error& error);
+    void answerStats(std::int64_t id, const TensorPtr& tensor);
+    void answerTile(std::int64_t id, const TensorPtr& tensor, const TileRequest& request);
     void answerCall(std::int64_t id, const CallOutcome& outcome);
     // The JSON without its last brace, and a text that goes as attachment or as chunks.
     void sendWithText(std::int64_t id, std::string resultMembers, const SharedText& text);

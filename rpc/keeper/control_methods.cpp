@@ -19,6 +19,7 @@ const std::unordered_map<std::string, ControlConnection::Method>& ControlConnect
         {"keeper.reload", &ControlConnection::reload},
         {"keeper.records", &ControlConnection::records},
         {"keeper.ack", &ControlConnection::ack},
+        {"keeper.tensor", &ControlConnection::tensor},
         {"keeper.tokens.mint", &ControlConnection::mintToken},
         {"keeper.tokens.revoke", &ControlConnection::revokeToken},
         {"keeper.shutdown", &ControlConnection::shutdown},

@@ -17,6 +17,7 @@
 #include "loop.h"
 #include "schema.h"
 #include "spool.h"
+#include "tensor.h"
 #include "tokens.h"
 #include "worker.h"
 
@@ -79,13 +80,31 @@ public:
 
     void reload(ReloadHandler handler);
 
+    // The tensor with its bytes, or handle_gone. A slice of one that lives on a device is cut there.
+    using TensorHandler = std::function<void(const Result<TensorPtr>&)>;
+    void tensor(const std::string& handle, const std::string& slice, TensorHandler handler);
+    TensorPtr tensorHere(const std::string& handle) { return m_tensors.get(handle); }
+    bool releaseTensor(const std::string& handle);
+    Background& background() { return m_background; }
+
     void observe(KeeperObserver* observer);
     void forget(KeeperObserver* observer);
 
 private:
     using CallPtr = std::shared_ptr<Call>;
 
-    Keeper(Loop& loop, HostConfig config) : m_loop(loop), m_config(std::move(config)), m_background(loop) { }
+    Keeper(Loop& loop, HostConfig config)
+        : m_loop(loop), m_config(std::move(config)), m_tensors(m_config.limits.tensorBytes),
+          m_background(loop)
+    { }
+
+    struct Finished // a call whose answer is there but not yet looked at
+    {
+        std::shared_ptr<CallOutcome> outcome = std::make_shared<CallOutcome>();
+        JsonShape resultShape;
+        std::string digest;
+        std::vector<TensorPtr> tensors;
+    };
 
     // keeper_worker.cpp: the worker's life
     Status startWorker();
@@ -112,8 +131,12 @@ private:
     void announceLater();
     CallPtr byWorkerId(std::int64_t id) const;
 
+    // keeper_tensors.cpp
+    void takeTensors(Finished& finished, WorkerResult& result);
+    void onTensorData(const Json& header, const SharedText& bytes, std::vector<UniqueFd> fds);
+    void failTensorReads();
+
     // keeper_finish.cpp: ends of calls
-    struct Finished;
     void onWorkerEvent(const Json& header, const SharedText& attachment);
     void onResult(WorkerResult& result);
     void endWithError(const CallPtr& call, const std::string& state, Json error);
@@ -125,6 +148,7 @@ private:
 
     Loop& m_loop;
     HostConfig m_config;
+    TensorStore m_tensors;
     Background m_background;
     Tokens m_tokens;
     std::unique_ptr<Spool> m_spool;
@@ -139,6 +163,7 @@ private:
     std::vector<ReloadHandler> m_reloads;
     std::function<void()> m_stopped;
 
+    std::unordered_map<std::int64_t, TensorHandler> m_tensorReads;
     std::int64_t m_nextWorkerId = 1;
     std::unordered_map<std::string, CallPtr> m_calls;
     std::unordered_map<std::int64_t, CallPtr> m_byWorkerId;

@@ -8,6 +8,8 @@
 #include <backend/base/json.h>
 #include <backend/base/log.h>
 
+#include "values.h"
+
 // Ends of calls: what the worker said becomes an outcome, a record and an answer, in this order.
 namespace gb::rpc {
 namespace {
@@ -16,14 +18,24 @@ namespace {
 constexpr JsonLimits resultLimits{200, 10'000'000};
 constexpr std::size_t examineInline = 256U << 10U;
 
-} // namespace
-
-struct Keeper::Finished
+// Larger tensors are measured when somebody asks.
+void addStatistics(const std::vector<TensorPtr>& tensors, CallOutcome& outcome)
 {
-    std::shared_ptr<CallOutcome> outcome = std::make_shared<CallOutcome>();
-    JsonShape resultShape;
-    std::string digest;
-};
+    constexpr std::size_t measuredUpTo = 4U << 20U;
+    if (tensors.empty())
+        return;
+    outcome.result = withStats(outcome.result.view(), [&tensors](const std::string& handle) -> Json {
+        for (const TensorPtr& tensor : tensors) {
+            if (tensor->handle() != handle || tensor->elements() > measuredUpTo)
+                continue;
+            const auto stats = statistics(*tensor, false);
+            return stats ? stats->toJson(false) : Json();
+        }
+        return {};
+    });
+}
+
+} // namespace
 
 void Keeper::takeOutput(Call& call, const char* stream, const SharedText& text)
 {
@@ -98,15 +110,19 @@ void Keeper::onResult(WorkerResult& result)
     outcome.state = result.ok ? "ok" : "error";
     if (result.ok) {
         outcome.result = std::move(result.text);
+        takeTensors(*finished, result);
     } else {
         outcome.error = std::move(result.error);
         const std::string kind = outcome.errorKind();
         if (kind == "cancelled" || kind == "timeout")
             outcome.state = "cancelled";
         if (kind == "cancelled" && call->stopReason == "timeout")
-            outcome.error["kind"] = "timeout";
+            outcome.error = callError("timeout", "the call ran out of time and was stopped");
     }
-    if (outcome.result.size() <= examineInline) {
+    std::size_t work = outcome.result.size();
+    for (const TensorPtr& tensor : finished->tensors)
+        work += tensor->elements();
+    if (work <= examineInline) {
         examine(*finished);
         return complete(call, *finished);
     }
@@ -126,6 +142,7 @@ void Keeper::examine(Finished& finished) const
                 + std::to_string(m_config.limits.resultBytes) + " are allowed");
     } else if (const auto shape = checkJson(outcome.result.view(), resultLimits)) {
         finished.resultShape = *shape;
+        addStatistics(finished.tensors, outcome);
         finished.digest = sha256Hex(outcome.result.view());
         return;
     } else {
@@ -165,6 +182,7 @@ void Keeper::complete(const CallPtr& call, Finished& finished)
     remember(finished.outcome);
     CallEvent done;
     done.outcome = finished.outcome;
+    done.tensors = finished.tensors;
     tell(*call, done);
     replaceWorkerWhenIdle();
 }

@@ -23,7 +23,9 @@ Worker::Handlers Keeper::workerHandlers()
     handlers.loadFailed = [this](const Json& header) { onLoadFailed(header); };
     handlers.result = [this](WorkerResult& result) { onResult(result); };
     handlers.event = [this](const Json& header, const SharedText& text) { onWorkerEvent(header, text); };
-    handlers.tensorData = [](const Json&, const SharedText&, std::vector<UniqueFd>) {};
+    handlers.tensorData = [this](const Json& header, const SharedText& bytes, std::vector<UniqueFd> fds) {
+        onTensorData(header, bytes, std::move(fds));
+    };
     handlers.printed = [this](const char* stream, std::string_view text) {
         for (KeeperObserver* observer : m_observers)
             observer->printed(stream, text);
@@ -96,6 +98,8 @@ void Keeper::onExited(const WorkerExit& exit)
     const bool replacing = std::exchange(m_replacing, false);
     const bool wasLoaded = m_loaded;
     m_worker.reset();
+    m_tensors.forgetDevices();
+    failTensorReads();
     loseCalls(exit);
     if (m_state == State::Stopping) {
         if (const auto stopped = std::exchange(m_stopped, nullptr))

@@ -22,6 +22,18 @@ Refusal refusalFor(boost::beast::error_code error)
     return {400, "http", "not a valid HTTP request: " + error.message()};
 }
 
+// Fields that Beast has no number for.
+void takeOwnField(RequestHead& head, boost::beast::string_view name, const std::string& value)
+{
+    using boost::beast::iequals;
+    if (iequals(name, "mcp-protocol-version"))
+        head.mcpVersion = value;
+    else if (iequals(name, "mcp-method"))
+        head.mcpMethod = value;
+    else if (iequals(name, "mcp-name"))
+        head.mcpName = value;
+}
+
 } // namespace
 
 struct RequestReader::Private
@@ -108,7 +120,7 @@ RequestHead RequestReader::head() const
             head.ifNoneMatch = value;
             break;
         default:
-            break;
+            takeOwnField(head, field.name_string(), value);
         }
     }
     const auto length = d->parser->content_length();

@@ -252,22 +252,24 @@ void HttpConnection::refuse(const Refusal& refusal)
 }
 
 void HttpConnection::send(const HttpExchange& exchange, int status, std::string_view type,
-    const SharedText& body, std::string_view extra)
+    const std::array<SharedText, 2>& body, std::string_view extra)
 {
     if (!isCurrent(exchange) || m_phase != Phase::Answering)
         return;
     std::string head = headText(status, type, m_keepAlive, extra);
+    const std::size_t size = body[0].size() + body[1].size();
     if (status != 304)
-        head.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+        head.append("Content-Length: ").append(std::to_string(size)).append("\r\n");
     head += "\r\n";
     constexpr std::size_t joinUpTo = 4096;
-    if (body.size() <= joinUpTo) {
-        head += body.view();
-        enqueue(std::move(head));
-    } else {
-        enqueue(std::move(head));
-        enqueue(body);
-    }
+    const bool join = body[0].size() <= joinUpTo;
+    if (join)
+        head += body[0].view();
+    enqueue(std::move(head));
+    if (!join)
+        enqueue(body[0]);
+    if (!body[1].empty())
+        enqueue(body[1]);
     answered();
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <string>
@@ -50,8 +51,8 @@ public:
     void checkDeadline(std::int64_t nowNs);
 
     // for HttpExchange
-    void send(const HttpExchange& exchange, int status, std::string_view type, const SharedText& body,
-        std::string_view extra);
+    void send(const HttpExchange& exchange, int status, std::string_view type,
+        const std::array<SharedText, 2>& body, std::string_view extra);
     void beginStream(const HttpExchange& exchange, std::string_view type);
     void streamText(const HttpExchange& exchange, std::string_view text);
     void endStream(const HttpExchange& exchange);

@@ -30,6 +30,9 @@ struct RequestHead
     std::string contentEncoding;
     std::string accept;
     std::string ifNoneMatch;
+    std::string mcpVersion; // MCP-Protocol-Version
+    std::string mcpMethod; // Mcp-Method
+    std::string mcpName; // Mcp-Name
     bool hasBody = false;
     bool local = false; // came over a UNIX socket, where Host means nothing
 

@@ -41,10 +41,11 @@ HttpExchange::HttpExchange(std::weak_ptr<HttpConnection> connection, RequestHead
     : m_connection(std::move(connection)), m_head(std::move(head)), m_token(std::move(token))
 { }
 
-void HttpExchange::reply(int status, std::string_view type, const SharedText& body, std::string_view extra)
+void HttpExchange::reply(
+    int status, std::string_view type, const SharedText& body, std::string_view extra, const SharedText& tail)
 {
     if (const auto connection = m_connection.lock())
-        connection->send(*this, status, type, body, extra);
+        connection->send(*this, status, type, {body, tail}, extra);
 }
 
 void HttpExchange::replyJson(int status, const Json& json)

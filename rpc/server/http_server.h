@@ -26,8 +26,9 @@ public:
     const std::string& body() const { return m_body; }
     const TokenPtr& token() const { return m_token; }
 
-    // extra: whole header lines, each ended by \r\n
-    void reply(int status, std::string_view type, const SharedText& body, std::string_view extra = {});
+    // extra: whole header lines, each ended by \r\n; tail follows the body
+    void reply(int status, std::string_view type, const SharedText& body, std::string_view extra = {},
+        const SharedText& tail = {});
     void replyJson(int status, const Json& json);
     // {"ok": false, "error": {"kind", "message"}}
     void refuse(int status, std::string_view kind, std::string_view message);

@@ -5,8 +5,10 @@
 
 #include <backend/base/clock.h>
 #include <backend/base/json.h>
+#include <rpc/keeper/values.h>
 
 #include "event_stream.h"
+#include "mcp_host.h"
 
 namespace gb::rpc {
 namespace {
@@ -33,7 +35,10 @@ int statusOf(const std::string& kind)
 
 } // namespace
 
-Router::Router(Keeper& keeper) : m_keeper(keeper), m_events(std::make_unique<EventStream>(keeper)) { }
+Router::Router(Keeper& keeper)
+    : m_keeper(keeper), m_events(std::make_unique<EventStream>(keeper)),
+      m_mcp(std::make_unique<KeeperMcp>(keeper))
+{ }
 
 Router::~Router() = default;
 
@@ -47,10 +52,18 @@ const std::vector<Router::Entry>& Router::table()
         {"POST", "/v1/calls/", &Router::cancelCall},
         {"GET", "/v1/health", &Router::health},
         {"GET", "/v1/schema", &Router::schema},
+        {"GET", "/v1/tensors/", &Router::tensor},
+        {"DELETE", "/v1/tensors/", &Router::releaseTensor},
         {"GET", "/v1/events", &Router::events},
         {"POST", "/v1/reload", &Router::reload},
+        {"POST", "/mcp", &Router::mcp},
     };
     return entries;
+}
+
+void Router::mcp(const HttpExchangePtr& exchange, const std::string&)
+{
+    m_mcp->handle(exchange);
 }
 
 void Router::handle(const HttpExchangePtr& exchange)
@@ -87,6 +100,36 @@ Result<CallRequest> readCall(Keeper& keeper, const HttpExchange& exchange)
     request.timeoutMs = body->timeoutMs;
     request.caller = exchange.token()->caller;
     return request;
+}
+
+void resultFor(
+    Keeper& keeper, const CallEvent& done, bool record, std::function<void(const SharedText&)> take)
+{
+    const CallOutcome& outcome = *done.outcome;
+    if (record || !outcome.special)
+        return take(outcome.result);
+    const auto convert = [text = outcome.result, tensors = done.tensors] {
+        std::size_t unsaid = 0;
+        return SharedText(plainForm(
+            text.view(),
+            [&tensors](const std::string& handle) -> TensorPtr {
+                for (const TensorPtr& tensor : tensors) {
+                    if (tensor->handle() == handle)
+                        return tensor;
+                }
+                return nullptr;
+            },
+            unsaid));
+    };
+    std::size_t work = outcome.result.size();
+    for (const TensorPtr& tensor : done.tensors)
+        work += tensor->elements() * 10;
+    constexpr std::size_t convertInline = 256U << 10U;
+    if (work <= convertInline)
+        return take(convert());
+    auto text = std::make_shared<SharedText>();
+    keeper.background().run(
+        [text, convert] { *text = convert(); }, [text, take = std::move(take)] { take(*text); });
 }
 
 void refuseCall(HttpExchange& exchange, const Error& error)

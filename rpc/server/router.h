@@ -13,6 +13,7 @@
 namespace gb::rpc {
 
 class EventStream;
+class KeeperMcp;
 
 // Which request goes where: the original format at /, everything else under /v1. README.md is the reference.
 class Router
@@ -41,18 +42,30 @@ private:
     void schema(const HttpExchangePtr& exchange, const std::string& rest);
     void reload(const HttpExchangePtr& exchange, const std::string& rest);
     void call(const HttpExchangePtr& exchange, const std::string& rest);
+    void answerCall(const HttpExchangePtr& exchange, const CallEvent& event, bool record);
     void callState(const HttpExchangePtr& exchange, const std::string& rest);
     void cancelCall(const HttpExchangePtr& exchange, const std::string& rest);
+    // routes_tensors.cpp
+    void tensor(const HttpExchangePtr& exchange, const std::string& rest);
+    void tensorStats(const HttpExchangePtr& exchange, const std::string& handle);
+    void tensorTile(const HttpExchangePtr& exchange, const std::string& handle);
+    void releaseTensor(const HttpExchangePtr& exchange, const std::string& handle);
     // routes_events.cpp
     void events(const HttpExchangePtr& exchange, const std::string& rest);
+    void mcp(const HttpExchangePtr& exchange, const std::string& rest);
 
     Keeper& m_keeper;
     std::unique_ptr<EventStream> m_events;
+    std::unique_ptr<KeeperMcp> m_mcp;
 };
 
 // Shared by the routes.
 Result<CallRequest> readCall(Keeper& keeper, const HttpExchange& exchange);
 void refuseCall(HttpExchange& exchange, const Error& error);
+// The result as the caller wants it: record form, or what plain JSON can say. Large ones are written beside
+// the loop; done may therefore come later.
+void resultFor(
+    Keeper& keeper, const CallEvent& done, bool record, std::function<void(const SharedText&)> take);
 // What this caller may read of an error: agents do not see where things lie on this machine.
 Json visibleError(const Json& error, const Caller& caller, const HostConfig& config);
 

@@ -4,6 +4,7 @@
 #include <backend/base/ids.h>
 #include <backend/base/json.h>
 #include <rpc/keeper/json_check.h>
+#include <rpc/keeper/values.h>
 
 #include "event_stream.h"
 #include "router.h"
@@ -19,11 +20,12 @@ std::string dumped(const Json& json)
 }
 
 // {"id","ok","result"|"error","state","generation","ns","warnings"}
-std::string answerText(const CallOutcome& outcome, const Caller& caller, const HostConfig& config)
+std::string answerText(
+    const CallOutcome& outcome, std::string_view result, const Caller& caller, const HostConfig& config)
 {
     std::string text = R"({"id":")" + outcome.id + R"(","ok":)" + (outcome.ok() ? "true" : "false");
     if (outcome.ok())
-        text.append(",\"result\":").append(outcome.result.view());
+        text.append(",\"result\":").append(result);
     else
         text += ",\"error\":" + dumped(visibleError(outcome.error, caller, config));
     text += R"(,"state":")" + outcome.state + R"(","generation":)" + std::to_string(outcome.generation)
@@ -34,15 +36,15 @@ std::string answerText(const CallOutcome& outcome, const Caller& caller, const H
     return text + "}";
 }
 
-void streamEvent(
-    const HttpExchangePtr& exchange, const std::string& id, const CallEvent& event, const HostConfig& config)
+void streamEvent(const HttpExchangePtr& exchange, const std::string& id, const CallEvent& event, bool record)
 {
-    if (event.kind == CallEvent::Kind::Done) {
-        exchange->write(sseEvent("result", answerText(*event.outcome, exchange->token()->caller, config)));
-        return exchange->endStream();
-    }
     std::string data = R"({"id":")" + id + "\"";
-    if (event.kind == CallEvent::Kind::Item)
+    std::size_t unsaid = 0;
+    if (event.kind == CallEvent::Kind::Item && event.special && !record)
+        data += ",\"item\":"
+            + plainForm(
+                event.item.view(), [](const std::string&) { return nullptr; }, unsaid);
+    else if (event.kind == CallEvent::Kind::Item)
         data.append(",\"item\":").append(event.item.view());
     const std::string members = dumped(event.data);
     if (members.size() > 2)
@@ -100,15 +102,27 @@ void Router::call(const HttpExchangePtr& exchange, const std::string&)
     const auto started = m_keeper.call(std::move(*request), [=, this](const CallEvent& event) {
         if (stream && !exchange->streaming())
             exchange->beginStream("text/event-stream");
-        if (stream)
-            return streamEvent(exchange, id, event, m_keeper.config());
         if (event.kind == CallEvent::Kind::Done)
-            exchange->reply(200, record ? ownType : "application/json",
-                answerText(*event.outcome, exchange->token()->caller, m_keeper.config()));
+            answerCall(exchange, event, record);
+        else if (stream)
+            streamEvent(exchange, id, event, record);
     });
     if (!started)
         return refuseCall(*exchange, started.error());
     exchange->onGone([this, id] { m_keeper.abandon(id); });
+}
+
+void Router::answerCall(const HttpExchangePtr& exchange, const CallEvent& event, bool record)
+{
+    resultFor(
+        m_keeper, event, record, [this, exchange, record, outcome = event.outcome](const SharedText& result) {
+            std::string text =
+                answerText(*outcome, result.view(), exchange->token()->caller, m_keeper.config());
+            if (!exchange->streaming())
+                return exchange->reply(200, record ? ownType : "application/json", std::move(text));
+            exchange->write(sseEvent("result", text));
+            exchange->endStream();
+        });
 }
 
 void Router::callState(const HttpExchangePtr& exchange, const std::string& id)
@@ -122,7 +136,8 @@ void Router::callState(const HttpExchangePtr& exchange, const std::string& id)
             {{"id", id}, {"fn", call->request.fn}, {"at", call->atMs},
                 {"state", call->startedNs != 0 ? "running" : "queued"}});
     if (const CallOutcomePtr outcome = m_keeper.findDone(id); outcome && mine(outcome->caller))
-        return exchange->reply(200, ownType, answerText(*outcome, caller, m_keeper.config()));
+        return exchange->reply(
+            200, ownType, answerText(*outcome, outcome->result.view(), caller, m_keeper.config()));
     exchange->refuse(404, "not_found", "no such call, or it is too long ago");
 }
 

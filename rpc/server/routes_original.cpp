@@ -30,9 +30,11 @@ void Router::originalCall(const HttpExchangePtr& exchange, const std::string&)
             return;
         const CallOutcome& outcome = *event.outcome;
         if (outcome.ok()) {
-            std::string body = R"({"ok": true, "result": )";
-            body.append(outcome.result.view()).append("}");
-            return exchange->reply(200, "application/json", SharedText(std::move(body)));
+            return resultFor(m_keeper, event, false, [exchange](const SharedText& result) {
+                std::string body = R"({"ok": true, "result": )";
+                body.append(result.view()).append("}");
+                exchange->reply(200, "application/json", SharedText(std::move(body)));
+            });
         }
         const Json error = visibleError(outcome.error, exchange->token()->caller, m_keeper.config());
         exchange->replyJson(200,
