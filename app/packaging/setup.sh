@@ -8,8 +8,8 @@ GB_PACKAGES_BUILD=(g++ cmake ninja-build ccache mold pkg-config python3 python3-
     qt6-base-dev nlohmann-json3-dev libexpected-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev libboost-dev
     libsimdjson-dev libtomlplusplus-dev libseccomp-dev libarchive-dev pybind11-dev)
 GB_PACKAGES_RUN=(bubblewrap mmdebstrap uidmap python3-venv)
-GB_PACKAGES_GUI=(libqt6svg6-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools linguist-qt6 fonts-dejavu-core
-    qt6-wayland libqt6svg6)
+GB_PACKAGES_GUI=(qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools linguist-qt6 fonts-dejavu-core
+    qt6-wayland)
 GB_PACKAGES_TEST=(python3-venv procps)
 
 gb_say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
