@@ -32,6 +32,7 @@ QFrame[gbFrame="bar"] { background: @surface; border: 0; border-bottom: 1px soli
 QFrame[gbFrame="tray"] { background: @surface; border: 0; border-top: 1px solid @border; }
 QFrame[gbFrame="rail"] { background: @surface; border: 0; border-right: 1px solid @border; }
 QFrame[gbFrame="side"] { background: @surface; border: 0; border-left: 1px solid @border; }
+QWidget[gbSide="true"] { background: @surface; }
 QFrame[gbFrame="line"] { background: @border; border: 0; max-height: 1px; min-height: 1px; }
 QFrame[gbFrame="popup"] { background: @surface; border: 1px solid @border; border-radius: 8px; }
 QSplitter::handle { background: @border; }

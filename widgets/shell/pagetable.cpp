@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 
 #include <widgets/pages/home/homepage.h>
+#include <widgets/pages/inspector/inspectorpage.h>
 #include <widgets/pages/settings/settingspage.h>
 
 #include "comingpage.h"
@@ -41,6 +42,8 @@ std::vector<PageEntry> pageTable(api::Client& client)
         T::tr(
             "Models that are in the hub's cache on this machine can be used by interface files as they are."),
         ""));
+    pages.push_back({QStringLiteral("inspector"), T::tr("Inspector"), QStringLiteral("inspector"),
+        [&client] { return new InspectorPage(client); }});
     pages.push_back(coming("runs", T::tr("Runs"),
         T::tr("Calls of served functions are recorded all the same, and can be listed."),
         "glovebox calls ls"));

@@ -1,0 +1,345 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "callpanel.h"
+
+#include <QAction>
+#include <QLabel>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include <backend/base/clock.h>
+#include <backend/base/ids.h>
+#include <widgets/controls/banner.h>
+#include <widgets/controls/buttons.h>
+#include <widgets/controls/errortext.h>
+#include <widgets/controls/keyvaluelist.h>
+#include <widgets/controls/labels.h>
+#include <widgets/controls/logview.h>
+#include <widgets/controls/numbers.h>
+#include <widgets/controls/progressrow.h>
+#include <widgets/controls/splitter.h>
+#include <widgets/controls/statepill.h>
+#include <widgets/controls/theme.h>
+#include <widgets/forms/argumentform.h>
+#include <widgets/itemmodels/fields.h>
+#include <widgets/viewers/resultview.h>
+
+#include "callrecords.h"
+#include "timingbar.h"
+
+namespace gb::ui {
+namespace {
+
+constexpr int itemsRedrawMs = 200;
+
+} // namespace
+
+CallPanel::CallPanel(api::Client& client, QWidget* parent) : QWidget(parent), m_client(client)
+{
+    createActions();
+    auto* splitter = new Splitter(QStringLiteral("inspector-call"), Qt::Vertical);
+    splitter->addWidget(createUpper());
+    splitter->addWidget(createLower());
+    splitter->setDefaults({5, 6});
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(splitter);
+    m_itemsSoon.setSingleShot(true);
+    m_itemsSoon.setInterval(itemsRedrawMs);
+    connect(&m_itemsSoon, &QTimer::timeout, this, &CallPanel::showItems);
+    connect(&m_client, &api::Client::notified, this,
+        [this](const QString& method, const Json& params, const QByteArray& attachment) {
+            if (method == QLatin1String("calls.event") && stringOr(params, "call") == m_call)
+                onEvent(params, attachment);
+        });
+    setRunning(false);
+}
+
+void CallPanel::createActions()
+{
+    m_run = makeAction(this, tr("Run"), QStringLiteral("play"));
+    m_run->setToolTip(tr("Call the function (Ctrl+Enter)"));
+    m_run->setEnabled(false);
+    m_cancel = makeAction(this, tr("Cancel"), QStringLiteral("stop"), QStringLiteral("Ctrl+."));
+    m_json = makeAction(this, tr("Arguments as JSON"), QStringLiteral("script"), QStringLiteral("Ctrl+J"));
+    m_json->setCheckable(true);
+    connect(m_run, &QAction::triggered, this, &CallPanel::run);
+    connect(m_cancel, &QAction::triggered, this, &CallPanel::cancel);
+    connect(m_json, &QAction::toggled, this, [this](bool json) { m_form->showJson(json); });
+}
+
+QWidget* CallPanel::createUpper()
+{
+    m_name = new ElidedLabel(tr("Choose a function"), TextRole::Title);
+    m_signature = new ElidedLabel({}, TextRole::Mono);
+    m_doc = makeLabel({}, TextRole::Secondary);
+    m_doc->setWordWrap(true);
+    m_form = new ArgumentForm;
+    auto* head = new QHBoxLayout;
+    head->setSpacing(space::s);
+    head->addWidget(m_name, 1);
+    head->addWidget(makeActionButton(m_cancel));
+    head->addWidget(makeActionButton(m_run, ButtonKind::Primary));
+    auto* upper = new QWidget;
+    auto* layout = new QVBoxLayout(upper);
+    layout->setContentsMargins(space::l, space::m, space::l, space::s);
+    layout->setSpacing(space::xs);
+    layout->addLayout(head);
+    layout->addWidget(m_signature);
+    layout->addWidget(m_doc);
+    layout->addWidget(m_form, 1);
+    return upper;
+}
+
+QWidget* CallPanel::createLower()
+{
+    m_state = new StatePill;
+    m_state->setState(tr("not called yet"), Tone::Neutral);
+    m_timing = new TimingBar;
+    m_progress = new ProgressRow;
+    m_progress->hide();
+    m_banner = new Banner;
+    m_result = new ResultView;
+    m_output = new LogView;
+    m_details = new KeyValueList;
+    auto* details = new QWidget;
+    auto* inside = new QVBoxLayout(details);
+    inside->setContentsMargins(0, space::m, 0, 0);
+    inside->addWidget(m_details);
+    inside->addStretch(1);
+    m_tabs = new QTabWidget;
+    auto* result = new QWidget;
+    auto* resultLayout = new QVBoxLayout(result);
+    resultLayout->setContentsMargins(0, space::s, 0, 0);
+    resultLayout->addWidget(m_result);
+    m_tabs->addTab(result, tr("Result"));
+    m_tabs->addTab(m_output, tr("Output"));
+    m_tabs->addTab(details, tr("Details"));
+    auto* line = new QHBoxLayout;
+    line->setSpacing(space::m);
+    line->addWidget(m_state);
+    line->addWidget(m_timing, 1);
+    auto* lower = new QWidget;
+    auto* layout = new QVBoxLayout(lower);
+    layout->setContentsMargins(space::l, space::m, space::l, space::m);
+    layout->setSpacing(space::s);
+    layout->addLayout(line);
+    layout->addWidget(m_progress);
+    layout->addWidget(m_banner);
+    layout->addWidget(m_tabs, 1);
+    return lower;
+}
+
+void CallPanel::setFunction(const FunctionList::Function& function)
+{
+    const auto name = stringOr(function.schema, "name");
+    const auto inputSchema = objectOr(function.schema, "input_schema");
+    const auto interface = function.interfaceId.toStdString();
+    const bool same = name == m_functionName && interface == m_interface;
+    m_interface = interface;
+    m_functionName = name;
+    m_parameters = function.schema.value("parameters", Json::array());
+    m_name->setElidedText(QString::fromStdString(name));
+    static_cast<ElidedLabel*>(m_signature)
+        ->setElidedText(QString::fromStdString(name) + textField(function.schema, "signature"));
+    m_doc->setText(textField(function.schema, "summary").left(2000));
+    m_doc->setToolTip(textField(function.schema, "doc").toHtmlEscaped());
+    m_doc->setVisible(!m_doc->text().isEmpty());
+    // After a reload of the file what was typed stays, as far as it fits.
+    const auto before = same ? m_form->arguments() : Result<Json>(fail("other", ""));
+    m_form->setSchema(inputSchema);
+    if (before)
+        m_form->setArguments(*before);
+    m_run->setEnabled(true);
+    if (same)
+        return;
+    m_call.clear();
+    m_banner->dismiss();
+    m_progress->hide();
+    m_result->clear();
+    m_output->clear();
+    m_details->setRows({});
+    m_timing->clear();
+    m_state->setState(tr("not called yet"), Tone::Neutral);
+    setRunning(false);
+}
+
+void CallPanel::setArguments(const Json& kwargs)
+{
+    m_form->setArguments(kwargs);
+}
+
+void CallPanel::beginCall(const std::string& call)
+{
+    m_call = call;
+    m_items.clear();
+    m_itemsSoon.stop();
+    m_forced = false;
+    m_banner->dismiss();
+    m_progress->hide();
+    m_output->clear();
+    m_timing->clear();
+    m_tabs->setTabText(1, tr("Output"));
+}
+
+void CallPanel::setRunning(bool running)
+{
+    m_running = running;
+    m_cancel->setEnabled(running);
+    m_cancel->setVisible(running);
+    m_cancel->setText(m_forced ? tr("Force") : tr("Cancel"));
+}
+
+void CallPanel::run()
+{
+    const auto arguments = m_form->arguments();
+    if (!arguments) {
+        m_banner->show(Tone::Warning, tr("These arguments cannot be sent"), errorSentence(arguments.error()));
+        return;
+    }
+    const auto call = newId(); // the op is the call's id, so that its events are known before the answer
+    beginCall(call);
+    m_state->setState(tr("running"), Tone::Accent, wallMs());
+    setRunning(true);
+    const Json params = {{"interface", m_interface}, {"fn", m_functionName}, {"op", call}};
+    const Json payload = {{"args", Json::array()}, {"kwargs", *arguments}};
+    m_client.call(
+        this, "calls.run", params,
+        [this, call](Result<api::Answer> answer) { onAnswer(call, std::move(answer)); },
+        payload.dump(-1, ' ', false, Json::error_handler_t::replace));
+    Q_EMIT callStarted(QString::fromStdString(call));
+}
+
+void CallPanel::cancel()
+{
+    // The first asks the function to stop; the second ends its worker.
+    m_client.call(
+        this, "calls.cancel", {{"call", m_call}, {"force", m_forced}}, [this](Result<api::Answer> answer) {
+            if (!answer)
+                m_banner->showError(tr("The call was not cancelled"), answer.error());
+        });
+    m_forced = true;
+    setRunning(m_running);
+}
+
+void CallPanel::onEvent(const Json& event, const QByteArray& attachment)
+{
+    const auto kind = stringOr(event, "event");
+    if (kind == "progress") {
+        ProgressSpec spec;
+        spec.title = QString::fromStdString(m_functionName);
+        spec.message = textField(event, "message");
+        spec.state = QStringLiteral("running");
+        spec.done = numberOr(event, "done");
+        spec.total = numberOr(event, "total");
+        m_progress->setProgress(spec);
+        m_progress->show();
+    } else if (kind == "output") {
+        m_output->append(stringOr(event, "text"));
+        m_tabs->setTabText(1, tr("Output ●"));
+    } else if (kind == "item") {
+        m_items += m_items.empty() ? "[" : ",";
+        m_items.append(attachment.constData(), static_cast<std::size_t>(attachment.size()));
+        if (!m_itemsSoon.isActive())
+            m_itemsSoon.start();
+    } else if (kind == "started") {
+        m_state->setState(tr("running"), Tone::Accent, wallMs());
+    }
+}
+
+void CallPanel::showItems()
+{
+    if (m_running && !m_items.empty())
+        m_result->setResult(m_items + "]");
+}
+
+void CallPanel::onAnswer(const std::string& call, Result<api::Answer> answer)
+{
+    Q_EMIT callEnded(QString::fromStdString(call));
+    if (call != m_call)
+        return;
+    setRunning(false);
+    m_progress->hide();
+    m_itemsSoon.stop();
+    if (!answer) {
+        m_state->setState(tr("failed"), Tone::Error);
+        m_banner->showError(tr("The call did not go through"), answer.error());
+        return;
+    }
+    showRecord(answer->body, answer->attachment);
+}
+
+void CallPanel::showCall(const QString& call, const FunctionList::Function* function)
+{
+    m_loading = true;
+    if (function)
+        setFunction(*function);
+    const auto id = call.toStdString();
+    beginCall(id);
+    setRunning(false);
+    m_client.call(this, "calls.get", {{"call", id}}, [this, id](Result<api::Answer> answer) {
+        m_loading = false;
+        if (id != m_call)
+            return;
+        if (!answer) {
+            m_banner->showError(tr("The call could not be read"), answer.error());
+            return;
+        }
+        const auto name = stringOr(answer->body, "fn");
+        m_name->setElidedText(QString::fromStdString(name));
+        if (name == m_functionName)
+            m_form->setArguments(namedArguments(objectOr(answer->body, "args"), m_parameters));
+        showRecord(answer->body, answer->attachment);
+    });
+}
+
+void CallPanel::showRecord(const Json& record, const std::string& result)
+{
+    const auto state = textField(record, "state");
+    const auto tone = state == QLatin1String("ok") ? Tone::Success : StatePill::toneOf(state);
+    m_state->setState(state, tone);
+    m_timing->setTiming(objectOr(record, "ns"));
+    m_details->setRows(recordRows(record));
+    if (const auto text = outputText(record); !text.empty()) {
+        m_output->clear();
+        m_output->append(text);
+        m_tabs->setTabText(1, tr("Output ●"));
+    }
+    if (state == QLatin1String("ok")) {
+        const auto stored = record.find("result");
+        if (!result.empty())
+            m_result->setResult(result);
+        else if (boolOr(record, "result_cut"))
+            m_banner->show(Tone::Info, tr("The result was too large to keep"),
+                tr("%1; its beginning: %2")
+                    .arg(
+                        bytesText(numberOr(record, "result_bytes")), textField(record, "preview").left(400)));
+        else
+            m_result->setResult(stored == record.end() ? "null" : stored->dump());
+        return;
+    }
+    m_result->clear();
+    showError(record);
+}
+
+void CallPanel::showError(const Json& record)
+{
+    const auto error = objectOr(record, "error");
+    const auto type = textField(error, "type");
+    const auto message = textField(error, "message");
+    const auto title = type.isEmpty() ? textField(error, "kind") : type;
+    const bool cancelled = stringOr(record, "state") == "cancelled";
+    m_banner->show(cancelled ? Tone::Warning : Tone::Error, cancelled ? tr("Cancelled") : title, message,
+        tracebackText(error));
+}
+
+void CallPanel::find()
+{
+    if (m_tabs->currentIndex() == 1)
+        m_output->find();
+    else
+        m_result->find();
+}
+
+} // namespace gb::ui

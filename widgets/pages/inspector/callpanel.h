@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+
+#include "functionlist.h"
+
+class QAction;
+class QLabel;
+class QTabWidget;
+
+namespace gb::ui {
+
+class ArgumentForm;
+class Banner;
+class ElidedLabel;
+class KeyValueList;
+class LogView;
+class ProgressRow;
+class ResultView;
+class StatePill;
+class TimingBar;
+
+// The middle of the inspector: arguments above, what came of the call below. It shows one call at a time;
+// those that still run go on and are found in the history.
+class CallPanel final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit CallPanel(api::Client& client, QWidget* parent = nullptr);
+
+    void setFunction(const FunctionList::Function& function);
+    void setArguments(const Json& kwargs);
+    // Fetches the record and shows its arguments and what came of it.
+    void showCall(const QString& call, const FunctionList::Function* function);
+    QString shownCall() const { return QString::fromStdString(m_call); }
+
+    QAction* runAction() const { return m_run; }
+    QAction* cancelAction() const { return m_cancel; }
+    QAction* jsonAction() const { return m_json; }
+    bool settled() const { return !m_loading; }
+    void find();
+
+Q_SIGNALS:
+    void callStarted(const QString& call);
+    void callEnded(const QString& call);
+
+private:
+    void createActions();
+    QWidget* createUpper();
+    QWidget* createLower();
+    void run();
+    void cancel();
+    void onEvent(const Json& event, const QByteArray& attachment);
+    void onAnswer(const std::string& call, Result<api::Answer> answer);
+    void showRecord(const Json& record, const std::string& result);
+    void showError(const Json& record);
+    void showItems();
+    void beginCall(const std::string& call);
+    void setRunning(bool running);
+
+    api::Client& m_client;
+    std::string m_interface;
+    std::string m_functionName;
+    Json m_parameters = Json::array();
+    std::string m_call; // the one shown
+    bool m_running = false;
+    bool m_loading = false;
+    bool m_forced = false;
+    std::string m_items; // the streamed items as JSON text, without its end
+    QTimer m_itemsSoon;
+
+    QAction* m_run = nullptr;
+    QAction* m_cancel = nullptr;
+    QAction* m_json = nullptr;
+    ElidedLabel* m_name = nullptr;
+    QLabel* m_signature = nullptr;
+    QLabel* m_doc = nullptr;
+    ArgumentForm* m_form = nullptr;
+    StatePill* m_state = nullptr;
+    TimingBar* m_timing = nullptr;
+    ProgressRow* m_progress = nullptr;
+    Banner* m_banner = nullptr;
+    QTabWidget* m_tabs = nullptr;
+    ResultView* m_result = nullptr;
+    LogView* m_output = nullptr;
+    KeyValueList* m_details = nullptr;
+};
+
+} // namespace gb::ui

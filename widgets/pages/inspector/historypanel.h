@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <QWidget>
+
+#include <widgets/itemmodels/callsitemmodel.h>
+
+class QLabel;
+class QListView;
+class QStackedWidget;
+
+namespace gb::ui {
+
+class FilterField;
+
+class HistoryPanel final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit HistoryPanel(api::Client& client, QWidget* parent = nullptr);
+
+    void refresh() { m_model->refresh(); }
+    bool settled() const { return m_model->settled(); }
+    void select(const QString& call);
+    void setFilter(const QString& filter);
+    QListView* list() const { return m_list; }
+
+Q_SIGNALS:
+    void chosen(const gb::ui::CallSummary& call);
+    void resendRequested(const gb::ui::CallSummary& call);
+
+private:
+    void showMenu(const QPoint& at);
+    void showEmpty();
+
+    api::Client& m_client;
+    CallsItemModel* m_model = nullptr;
+    FilterField* m_filter = nullptr;
+    QListView* m_list = nullptr;
+    QStackedWidget* m_stack = nullptr;
+    QLabel* m_problem = nullptr;
+};
+
+} // namespace gb::ui

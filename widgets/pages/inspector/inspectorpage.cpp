@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspectorpage.h"
+
+#include <QVBoxLayout>
+
+#include <backend/base/ids.h>
+#include <widgets/controls/buttons.h>
+#include <widgets/controls/splitter.h>
+#include <widgets/itemmodels/fields.h>
+
+#include "callpanel.h"
+#include "historypanel.h"
+
+namespace gb::ui {
+
+InspectorPage::InspectorPage(api::Client& client, QWidget* parent)
+    : Page(QStringLiteral("inspector"), tr("Inspector"), QStringLiteral("inspector"), parent),
+      m_client(client)
+{
+    m_functions = new FunctionList(client);
+    m_call = new CallPanel(client);
+    m_history = new HistoryPanel(client);
+    for (QWidget* side : {static_cast<QWidget*>(m_functions), static_cast<QWidget*>(m_history)}) {
+        side->setMinimumWidth(180);
+        side->setAttribute(Qt::WA_StyledBackground);
+        side->setProperty("gbSide", true);
+    }
+    m_call->setMinimumWidth(360);
+    auto* splitter = new Splitter(QStringLiteral("inspector"), Qt::Horizontal);
+    splitter->addWidget(m_functions);
+    splitter->addWidget(m_call);
+    splitter->addWidget(m_history);
+    splitter->setDefaults({22, 50, 28});
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(splitter);
+    createActions();
+
+    connect(m_functions, &FunctionList::chosen, this, [this](const FunctionList::Function& function) {
+        m_call->setFunction(function);
+        showWaitingPlace();
+    });
+    connect(m_history, &HistoryPanel::chosen, this, &InspectorPage::showHistoryCall);
+    connect(m_history, &HistoryPanel::resendRequested, this, [this](const CallSummary& call) {
+        showHistoryCall(call);
+        m_call->setFocus();
+    });
+    connect(m_call, &CallPanel::callEnded, m_history, &HistoryPanel::refresh);
+    connect(&m_client, &api::Client::stateChanged, this, &InspectorPage::showWaitingPlace);
+}
+
+void InspectorPage::createActions()
+{
+    auto* filter =
+        makeAction(this, tr("Filter functions"), QStringLiteral("filter"), QStringLiteral("Ctrl+L"));
+    connect(filter, &QAction::triggered, m_functions, &FunctionList::focusFilter);
+    auto* reload = makeAction(this, tr("Reload the interface file"), QStringLiteral("refresh"));
+    connect(reload, &QAction::triggered, this, [this] {
+        const auto* function = m_functions->current();
+        if (!function)
+            return;
+        m_client.call(this, "interfaces.reload", {{"interface", function->interfaceId.toStdString()}},
+            [this](Result<api::Answer> answer) {
+                if (answer)
+                    Q_EMIT notificationRequested(
+                        Tone::Success, tr("Reloaded"), textField(answer->body, "reason"));
+                else
+                    Q_EMIT notificationRequested(Tone::Error, tr("The file was not reloaded"),
+                        QString::fromStdString(answer.error().message));
+            });
+    });
+    auto* errors = makeAction(this, tr("Show calls that failed"), QStringLiteral("error"));
+    connect(
+        errors, &QAction::triggered, this, [this] { m_history->setFilter(QStringLiteral("status:error")); });
+    m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), filter, reload, errors};
+}
+
+QAction* InspectorPage::primaryAction()
+{
+    return m_call->runAction();
+}
+
+QList<QAction*> InspectorPage::pageActions()
+{
+    return m_actions;
+}
+
+void InspectorPage::refresh()
+{
+    m_history->refresh();
+}
+
+void InspectorPage::showPlace(const QString& place)
+{
+    m_place = place;
+    showWaitingPlace();
+}
+
+void InspectorPage::showWaitingPlace()
+{
+    if (m_place.isEmpty())
+        return;
+    const auto place = m_place;
+    if (isId(place.toStdString())) {
+        if (m_client.state() != api::Client::State::Connected || !m_functions->settled())
+            return;
+        m_place.clear();
+        m_client.call(this, "calls.get", {{"call", place.toStdString()}}, [this](Result<api::Answer> answer) {
+            if (answer)
+                showHistoryCall(CallSummary::fromJson(answer->body));
+            else
+                Q_EMIT notificationRequested(Tone::Error, tr("The call could not be read"),
+                    QString::fromStdString(answer.error().message));
+        });
+    } else if (m_functions->find(place)) {
+        m_place.clear();
+        m_functions->select(place);
+    }
+}
+
+void InspectorPage::showHistoryCall(const CallSummary& call)
+{
+    const auto* function = m_functions->find(call.function, call.interfaceId);
+    // The interface may have been served again since: the same function by name will do.
+    if (!function)
+        function = m_functions->find(call.function);
+    const QSignalBlocker quiet(m_functions);
+    if (function)
+        m_functions->select(call.function, function->interfaceId);
+    m_call->showCall(call.id, function);
+}
+
+void InspectorPage::find()
+{
+    m_call->find();
+}
+
+bool InspectorPage::settled() const
+{
+    return m_functions->settled() && m_history->settled() && m_call->settled();
+}
+
+} // namespace gb::ui
