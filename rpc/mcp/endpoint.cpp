@@ -57,8 +57,9 @@ struct McpEndpoint::Message
     {
         if (batch)
             return batch->put(std::move(text));
+        const std::string_view type = text.empty() ? std::string_view() : jsonType;
         if (!streaming)
-            return answer->reply(status, text.empty() ? std::string_view() : jsonType, std::move(text));
+            return answer->reply(status, type, std::move(text));
         answer->write(mcpEvent(text));
         answer->endStream();
     }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view mcpVersions[] = {"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"};
 constexpr const char* versionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr const char* capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 
 tl::unexpected<McpError> refusedHeader(const std::string& message)
 {
@@ -98,8 +99,11 @@ tl::expected<McpDialect, McpError> readDialect(const McpRequest& request, const 
         return refusedVersion(field);
     if (field != newestMcp)
         return McpDialect{false, field.empty() ? "2025-03-26" : field};
-    if (message.contains("id") && inside.empty())
-        return tl::unexpected(McpError{400, -32602, std::string("params._meta lacks ") + versionKey, {}});
+    const Json meta = objectOr(objectOr(message, "params"), "_meta");
+    for (const char* key : {versionKey, capabilitiesKey}) {
+        if (message.contains("id") && !meta.contains(key))
+            return tl::unexpected(McpError{400, -32602, std::string("params._meta lacks ") + key, {}});
+    }
     if (auto refused = checkFields(request, message))
         return tl::unexpected(std::move(*refused));
     return McpDialect{true, field};

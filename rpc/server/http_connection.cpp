@@ -27,6 +27,8 @@ const char* reasonOf(int status)
     switch (status) {
     case 200:
         return "OK";
+    case 202:
+        return "Accepted";
     case 304:
         return "Not Modified";
     case 400:
@@ -277,7 +279,7 @@ void HttpConnection::beginStream(const HttpExchange& exchange, std::string_view 
 {
     if (!isCurrent(exchange) || m_phase != Phase::Answering)
         return;
-    enqueue(headText(200, type, m_keepAlive, "Transfer-Encoding: chunked\r\n\r\n"));
+    enqueue(headText(200, type, m_keepAlive, "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n"));
     flush();
 }
 

@@ -55,7 +55,6 @@ def count(n: int):
 
 @expose
 def endless():
-    global open_generators
     i = 0
     try:
         while True:
@@ -82,14 +81,9 @@ def slow(seconds: float) -> str:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if cancelled():
-            state["cancelled"] = True
             return "stopped"
         time.sleep(0.005)
     return "done"
-
-@expose
-def was_cancelled() -> bool:
-    return state.pop("cancelled", False)
 
 @expose(concurrency=8)
 def wait_a_little(seconds: float) -> float:
@@ -124,13 +118,6 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExposedHost]:
 @pytest.fixture(scope="module")
 def tools(host: ExposedHost) -> Any:
     return host.library()
-
-
-def eventually(check: Any) -> None:
-    end = time.monotonic() + 10
-    while not check():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_calls_look_like_local_ones(tools: Any) -> None:
@@ -188,7 +175,7 @@ def test_errors_carry_the_remote_traceback_and_their_common_type(tools: Any) -> 
         tools.add("x")
 
 
-def test_generators_stream_and_stop(tools: Any) -> None:
+def test_generators_stream_and_stop(host: ExposedHost, tools: Any) -> None:
     assert list(tools.count(100)) == [i * i for i in range(100)]
     seen = []
     for item in tools.endless():
@@ -196,7 +183,7 @@ def test_generators_stream_and_stop(tools: Any) -> None:
         if item == 3:
             break
     assert seen == [0, 1, 2, 3]
-    eventually(tools.ended)
+    host.wait(tools.ended)
 
 
 def test_a_timeout_stops_the_call_and_only_it(tools: Any) -> None:
@@ -222,7 +209,9 @@ def test_interrupting_cancels_on_the_host(host: ExposedHost, tools: Any, tmp_pat
     program.send_signal(signal.SIGINT)
     _, errors = program.communicate(timeout=10)
     assert "KeyboardInterrupt" in errors
-    eventually(tools.was_cancelled)
+    host.wait(lambda: any(record["args"]["kwargs"] == {"seconds": 60} for record in host.records()))
+    [record] = [record for record in host.records() if record["args"]["kwargs"] == {"seconds": 60}]
+    assert record["state"] == "cancelled" or record["result"] == "stopped"
 
 
 def test_threads_share_a_library(tools: Any) -> None:
@@ -262,7 +251,7 @@ def test_a_restarted_host_is_found_again(tmp_path: Path) -> None:
     tools = load(library)
     before = tools.pid()
     first.kill()
-    first.start()
+    first.start_again()
     first.write_access(library)
     assert tools.pid() != before
     first.close()
@@ -278,7 +267,7 @@ def test_a_host_that_dies_during_a_call_is_not_asked_twice(tmp_path: Path) -> No
     threading.Timer(0.3, host.process.kill).start()
     with pytest.raises(tools.HostUnreachable, match="unknown"):
         tools.slow(20)
-    os.close(host.lifeline)
+    host.close()
 
 
 def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
@@ -305,8 +294,8 @@ def test_what_is_missing_is_said(host: ExposedHost, tmp_path: Path) -> None:
 
 
 def test_a_token_of_its_own_opens_only_its_functions(host: ExposedHost, tmp_path: Path) -> None:
-    minted = host.control("keeper.tokens.mint", caller={"kind": "agent", "name": "library"}, functions=["add"],
-                          max_calls=2)
+    minted = host.ask("keeper.tokens.mint", caller={"kind": "agent", "name": "library"}, functions=["add"],
+                      max_calls=2)
     library = host.write_library(tmp_path, "limited", minted["token"])
     tools = load(library)
     assert tools.add(1) == 3

@@ -76,6 +76,7 @@ std::string written(const Json& json)
 Json stateless(Json params = Json::object())
 {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = Json::object();
     return params;
 }
 
