@@ -159,10 +159,8 @@ Status mountOverlayStepwise(const LaunchSpec& spec)
         return failErrno("cannot open", "an overlay", errno);
     for (const std::string& lower : spec.lowers)
         GB_TRY(configure(context.get(), "lowerdir+", lower));
-    if (!spec.upper.empty()) {
-        GB_TRY(configure(context.get(), "upperdir", spec.upper));
-        GB_TRY(configure(context.get(), "workdir", spec.work));
-    }
+    GB_TRY(configure(context.get(), "upperdir", spec.upper));
+    GB_TRY(configure(context.get(), "workdir", spec.work));
     if (::fsconfig(context.get(), FSCONFIG_SET_FLAG, "userxattr", nullptr, 0) != 0
         || ::fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
         return failErrno("cannot create", "the overlay", errno);
@@ -178,13 +176,11 @@ Status mountOverlay(const LaunchSpec& spec)
     std::string options = "lowerdir=";
     for (const std::string& lower : spec.lowers)
         options += (options.back() == '=' ? "" : ":") + lower;
-    if (!spec.upper.empty())
-        options += ",upperdir=" + spec.upper + ",workdir=" + spec.work;
-    options += ",userxattr";
+    options += ",upperdir=" + spec.upper + ",workdir=" + spec.work + ",userxattr";
     constexpr std::size_t longest = 4000;
     if (options.size() > longest)
         return mountOverlayStepwise(spec);
-    if (::mount("overlay", rootFolder, "overlay", spec.upper.empty() ? MS_RDONLY : 0, options.c_str()) != 0)
+    if (::mount("overlay", rootFolder, "overlay", 0, options.c_str()) != 0)
         return failErrno("cannot mount", "the overlay", errno);
     return {};
 }
@@ -223,6 +219,18 @@ Status setLimits(const LaunchSpec& spec)
     return {};
 }
 
+// Programs of the machine want to name the store in full, and the folders above it may be closed to them.
+Status showStore()
+{
+    const std::string place = std::string(stageFolder) + "/store";
+    if (::mount("tmpfs", stageFolder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0
+        || ::mkdir(place.c_str(), 0755) != 0
+        || ::mount(".", place.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0
+        || ::chdir(place.c_str()) != 0)
+        return failErrno("cannot show", "the store", errno);
+    return {};
+}
+
 Status prepare(const LaunchSpec& spec)
 {
     // The keyring of the person's session would be readable inside.
@@ -250,7 +258,7 @@ Status prepare(const LaunchSpec& spec)
     if (!isRoot || !isSandbox)
         GB_TRY(makeFolders(spec, false));
     if (!isSandbox)
-        return {};
+        return showStore();
     if (!isRoot)
         GB_TRY(stageBinds(spec));
     if (!spec.lowers.empty())

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <backend/sandbox/launch/launchspec.h>
+
+namespace gb {
+
+// What a person has set up for fetching packages, in the form a build sandbox takes it. Read by the client,
+// because a daemon's environment is not the person's.
+struct BuildSettings
+{
+    std::map<std::string, std::string> env; // UV_*, proxies, certificates
+    std::vector<BindSpec> binds; // folders of packages, certificate files
+    std::vector<std::string> aptOptions; // "Acquire::http::Proxy \"…\";"
+    std::string uv; // the program; empty: looked for, then installed into the data folder
+    fs::path baseArchive; // a tar of a base made elsewhere, for machines that build many
+};
+
+// From an environment (PIP_*, UV_*, proxies, CA variables), the pip configuration files of that person and
+// the apt configuration of the machine.
+BuildSettings readBuildSettings(const std::map<std::string, std::string>& environment);
+
+// pip.conf's "key = value" lines of [global] and [install], with continuation lines.
+std::map<std::string, std::string> parsePipConfig(const std::string& text);
+
+} // namespace gb
