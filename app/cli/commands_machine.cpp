@@ -5,7 +5,10 @@
 #include <cstring>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <backend/base/paths.h>
+#include <backend/doctor/doctor.h>
 
 #include "command.h"
 
@@ -30,11 +33,55 @@ int openWindow(const Arguments& arguments, Console& console)
             + "; build it with ./run --build (a --headless build has none)"});
 }
 
+std::string mark(Check::State state, const Console& console)
+{
+    switch (state) {
+    case Check::State::Ok:
+        return console.painted("32", "ok     ");
+    case Check::State::Warning:
+        return console.painted("33", "warning");
+    case Check::State::Failed:
+        break;
+    }
+    return console.painted("31", "failed ");
+}
+
+// Looks at this machine itself, without the daemon: it must answer where nothing else works.
+int examine(const Arguments& arguments, Console& console)
+{
+    DoctorOptions options;
+    options.dataFolder = dataFolder();
+    options.environment = processEnvironment();
+    options.only = arguments.value("--only");
+    options.askHub = !arguments.has("--offline");
+    const std::vector<Check> checks = runDoctor(options);
+    if (console.json()) {
+        console.print(checksJson(checks));
+    } else {
+        for (const Check& check : checks) {
+            console.out(mark(check.state, console) + "  " + printable(check.title)
+                + (check.detail.empty() ? "" : ": " + printable(check.detail)) + "\n");
+            if (check.state == Check::State::Ok)
+                continue;
+            console.out("         " + printable(check.meaning) + "\n");
+            if (!check.fix.empty())
+                console.out("         fix: " + console.painted("1", printable(check.fix)) + "\n");
+        }
+    }
+    const bool broken = std::any_of(
+        checks.begin(), checks.end(), [](const Check& check) { return check.state == Check::State::Failed; });
+    return broken && arguments.has("--strict") ? Failed : Done;
+}
+
 } // namespace
 
 std::vector<Command> machineCommands()
 {
     return {
+        {"doctor", "", "Check this machine; every finding comes with what it means and how to fix it",
+            {{"--only", "CHECK", "one check, by its id"}, {"--offline", "", "do not ask the model hub"},
+                {"--strict", "", "exit code 1 when a check failed"}},
+            examine},
         {"gui", "[DIR]", "Open the window, on an experiment if one is given", {}, openWindow},
     };
 }
