@@ -209,8 +209,12 @@ def test_interrupting_cancels_on_the_host(host: ExposedHost, tools: Any, tmp_pat
     program.send_signal(signal.SIGINT)
     _, errors = program.communicate(timeout=10)
     assert "KeyboardInterrupt" in errors
-    host.wait(lambda: any(record["args"]["kwargs"] == {"seconds": 60} for record in host.records()))
-    [record] = [record for record in host.records() if record["args"]["kwargs"] == {"seconds": 60}]
+
+    def ended() -> list:
+        return [record for record in host.records() if '"seconds": 60' in json.dumps(record["args"])]
+
+    host.wait(ended)
+    [record] = ended()
     assert record["state"] == "cancelled" or record["result"] == "stopped"
 
 
