@@ -104,7 +104,10 @@ class HostProcess:
         """A request's head for raw(); fields replace or add to the good ones, None leaves one out."""
         good: dict[str, str | None] = {"Host": self.host, **self.headers()}
         good.update({key.replace("_", "-"): value for key, value in fields.items()})
-        lines = [f"{method} {path} HTTP/1.1"] + [f"{key}: {value}" for key, value in good.items() if value is not None]
+        lines = [
+            f"{method} {path} HTTP/1.1",
+            *(f"{key}: {value}" for key, value in good.items() if value is not None),
+        ]
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
     def records(self) -> list[dict[str, Any]]:
@@ -149,7 +152,9 @@ def read_answer(sock: socket.socket) -> bytes:
 
 def _complete(data: bytes) -> bool:
     head, mark, body = data.partition(b"\r\n\r\n")
-    if not mark or head.startswith(b"HTTP/1.1 100"):
+    if head.startswith(b"HTTP/1.1 100"):
+        head, mark, body = body.partition(b"\r\n\r\n")
+    if not mark:
         return False
     for line in head.split(b"\r\n"):
         if line.lower().startswith(b"content-length:"):
