@@ -86,10 +86,10 @@ std::string textOfFile(const fs::path& path)
     return text;
 }
 
-std::string kernelSetting(const DoctorOptions& options, const std::string& name, std::string missing)
+std::string kernelSetting(const DoctorOptions& options, const std::string& name, const std::string& missing)
 {
     const std::string value = textOfFile(systemPath(options, "/proc/sys/" + name));
-    return value.empty() ? std::move(missing) : value;
+    return value.empty() ? missing : value;
 }
 
 fs::path findProgram(const DoctorOptions& options, const std::string& name)

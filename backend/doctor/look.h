@@ -13,7 +13,8 @@ fs::path systemPath(const DoctorOptions& options, const std::string& path);
 // The start of a small text file without its last line break; empty when it is not there.
 std::string textOfFile(const fs::path& path);
 // A kernel setting under /proc/sys, or `missing`.
-std::string kernelSetting(const DoctorOptions& options, const std::string& name, std::string missing = {});
+std::string kernelSetting(
+    const DoctorOptions& options, const std::string& name, const std::string& missing = {});
 // Where a program is on the person's PATH; empty when it is not.
 fs::path findProgram(const DoctorOptions& options, const std::string& name);
 

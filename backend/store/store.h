@@ -42,7 +42,8 @@ public:
     void setSecretValues(const std::vector<SecretValue>& secrets);
 
     // Called on the store's thread after each durable batch, in order within a stream. The events are shared
-    // text, so that live subscribers need not read them back. Must not call setListener().
+    // text, so that live subscribers need not read them back. setListener() waits for a call under way, so
+    // the caller holds no lock that the listener takes, and the listener does not call it.
     void setListener(std::function<void(const EventBatch&)> listener);
 
     // Events. A stream is `daemonStream` or the id of a run.

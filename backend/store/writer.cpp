@@ -36,16 +36,18 @@ void Writer::setListener(Listener listener)
 
 void Writer::submit(WriteTask task)
 {
+    std::function<void(Status)> refused;
     {
         const std::lock_guard lock(m_mutex);
         if (m_queuedBytes + task.bytes <= mostQueuedBytes) {
             m_queuedBytes += task.bytes;
             m_queue.push_back(std::move(task));
-            task.done = nullptr;
+        } else {
+            refused = std::move(task.done);
         }
     }
-    if (task.done)
-        task.done(fail("store.busy", "too much is waiting to be written; try again"));
+    if (refused)
+        refused(fail("store.busy", "too much is waiting to be written; try again"));
     else
         m_wake.notify_one();
 }

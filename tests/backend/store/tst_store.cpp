@@ -102,7 +102,7 @@ private Q_SLOTS:
                     last.set_value();
             });
         last.get_future().wait();
-        const std::lock_guard lock(mutex);
+        m_store->setListener(nullptr);
         std::int64_t next = 1;
         for (const EventBatch& batch : heard) {
             QCOMPARE(batch.stream, run);
@@ -111,7 +111,6 @@ private Q_SLOTS:
             next = batch.last + 1;
         }
         QCOMPARE(next, 102);
-        m_store->setListener(nullptr);
     }
 
     void opsHaveOneOutcome()
