@@ -229,6 +229,11 @@ bool RunningSandbox::running() const
     return m_pid > 0 && ::poll(&ended, 1, 0) == 0;
 }
 
+void RunningSandbox::kill()
+{
+    ::syscall(SYS_pidfd_send_signal, m_pidFd.get(), SIGKILL, nullptr, 0);
+}
+
 void RunningSandbox::stop(std::int64_t graceMs)
 {
     if (m_pid <= 0)
@@ -238,7 +243,7 @@ void RunningSandbox::stop(std::int64_t graceMs)
         pollfd ended{m_pidFd.get(), POLLIN, 0};
         ::poll(&ended, 1, static_cast<int>(graceMs));
     }
-    ::syscall(SYS_pidfd_send_signal, m_pidFd.get(), SIGKILL, nullptr, 0);
+    kill();
     waitFor(m_pid);
     m_pid = -1;
 }

@@ -33,6 +33,7 @@ public:
     InitClient& init() const { return *m_init; }
     pid_t pid() const { return m_pid; } // of bwrap, outside
     bool running() const;
+    void kill(); // at once and from any thread; stop() still has to follow
     // Asks init to leave, waits as long as given, then kills. Returns when the processes are gone.
     void stop(std::int64_t graceMs = 200);
 

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+
+#include <backend/domain/sandboxspec.h>
+#include <backend/sandbox/launch/launcher.h>
+
+#include "imagestore.h"
+
+namespace gb {
+
+// A model that is already on this machine.
+struct LocalModel
+{
+    std::string name;
+    fs::path folder; // its files, links resolved by whoever gives it
+};
+
+struct StartRequest
+{
+    std::string id; // names its folder in the store
+    SandboxSpec spec;
+    fs::path experimentFolder; // relative local paths start here
+    std::map<std::string, std::string> secrets; // values of spec.secrets that were found
+    std::vector<LocalModel> models; // beyond those that name a path in the spec
+    BuildSettings build;
+    fs::path spoolFolder;
+};
+
+// Ends a sandbox that uses more than it may. For machines where no cgroup can be had: resident memory is
+// looked at several times a second, so a burst between two looks is possible ("watched", not "enforced").
+class LimitWatch
+{
+public:
+    LimitWatch(InitClient& init, std::int64_t memoryBytes, std::int64_t timeoutSeconds,
+        std::function<void(const std::string& reason)> onBreach);
+    ~LimitWatch();
+    LimitWatch(const LimitWatch&) = delete;
+    LimitWatch& operator=(const LimitWatch&) = delete;
+
+private:
+    void watch(std::int64_t memoryBytes, std::int64_t deadlineMs);
+
+    InitClient& m_init;
+    std::function<void(const std::string&)> m_onBreach;
+    std::mutex m_mutex;
+    std::condition_variable m_leave;
+    bool m_leaving = false;
+    std::thread m_thread;
+};
+
+// A sandbox of the local provider, from its spec to its end. Belongs to the keeper: it lives as long as the
+// thread that started it.
+class LocalSandbox
+{
+public:
+    // Builds missing layers, launches, brings in files, repositories and models. Whatever fails, nothing is
+    // left.
+    static Result<std::unique_ptr<LocalSandbox>> start(
+        const ImageStore& images, StartRequest request, const BuildProgress& progress);
+    ~LocalSandbox();
+
+    InitClient& init() const { return m_running->init(); }
+    bool running() const { return m_running && m_running->running(); }
+    const std::vector<SpecProblem>& warnings() const { return m_warnings; }
+    // Why it ended by itself ("memory", "timeout"), or nothing.
+    std::string endReason() const;
+
+    // A command with the sandbox's environment; in a full sandbox the secrets come with it.
+    ExecSpec command(std::vector<std::string> argv) const;
+    ExecSpec shell(const std::string& script) const { return command({"/bin/sh", "-c", script}); }
+    const std::map<std::string, std::string>& environment() const { return m_environment; }
+    std::string python() const { return m_python; }
+
+    void stop();
+    // Stops and deletes what it wrote.
+    Status remove();
+
+private:
+    LocalSandbox(const ImageStore& images, StartRequest request);
+    Result<LaunchSpec> makeLaunchSpec(const BuildProgress& progress);
+    Status addOwnPython(LaunchSpec& launch);
+    Status addImage(LaunchSpec& launch, const BuildProgress& progress);
+    Status addModels(LaunchSpec& launch);
+    Status addModel(
+        LaunchSpec& launch, const std::string& name, const fs::path& folder, bool shortNameIsFree);
+    Status addMounts(LaunchSpec& launch);
+    Status copyIn();
+    Status copyFolder(const fs::path& folder, const std::string& inside);
+    Status cloneRepos(const BuildProgress& progress);
+    void watchLimits();
+    void warn(std::string field, std::string message, std::string fix);
+    fs::path local(const std::string& path) const;
+    std::string box() const { return "boxes/" + m_request.id; }
+
+    const ImageStore& m_images;
+    StartRequest m_request;
+    std::string m_python;
+    std::map<std::string, std::string> m_environment;
+    std::vector<SpecProblem> m_warnings;
+    mutable std::mutex m_mutex;
+    std::string m_endReason;
+    std::unique_ptr<RunningSandbox> m_running;
+    std::unique_ptr<LimitWatch> m_watch;
+};
+
+} // namespace gb
