@@ -25,6 +25,7 @@ from typing import Any
 
 MODEL = "org/model"
 RATE = 25_000_000
+LARGE = 1_000_000_000
 SIZE = 256_000_000
 
 
@@ -74,7 +75,8 @@ class Bench:
             self.bad += 0 if hub.about["files"][path.name].endswith(found) else 1
 
     def speed(self) -> dict[str, Any]:
-        hub = Hub(self.tool, "--make", "model.safetensors", str(SIZE), "--rate", str(RATE))
+        size = SIZE if self.quick else LARGE
+        hub = Hub(self.tool, "--make", "model.safetensors", str(size), "--rate", str(RATE))
         address = hub.about["files"]["model.safetensors"]
         ours, tails, theirs, single = [], [], [], []
         for _ in range(1 if self.quick else 5):
@@ -117,7 +119,8 @@ class Bench:
         report = self.fetch(hub, cache, "first.safetensors")
         hub.close()
         shutil.rmtree(cache)
-        return {"planned_gb": json.loads(whole.stdout)["bytes"] / 1e9, "memory_mb": round(report["peak_kb"] / 1000, 1)}
+        planned = json.loads(whole.stdout)["bytes"]
+        return {"planned_gb": planned / 1e9, "memory_mb": round(report["peak_kb"] / 1000, 1)}
 
     def kills(self) -> dict[str, Any]:
         hub = Hub(self.tool, "--make", "model.safetensors", str(SIZE), "--rate", str(RATE))

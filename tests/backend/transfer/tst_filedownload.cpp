@@ -43,10 +43,10 @@ public:
 
     Status fetch()
     {
-        std::promise<Status> ended;
+        const auto ended = std::make_shared<std::promise<Status>>();
         FileDownload download(downloader, spec, options);
-        download.start([&](Status status) { ended.set_value(std::move(status)); });
-        return ended.get_future().get();
+        download.start([ended](Status status) { ended->set_value(std::move(status)); });
+        return ended->get_future().get();
     }
 
     bool isWhole() const
@@ -238,12 +238,12 @@ void TestFileDownload::cancelKeepsPieces()
 {
     Scene scene;
     scene.cdn.setBytesPerSecond(4 * mebi);
-    std::promise<Status> ended;
+    const auto ended = std::make_shared<std::promise<Status>>();
     FileDownload download(scene.downloader, scene.spec, scene.options);
-    download.start([&](Status status) { ended.set_value(std::move(status)); });
+    download.start([ended](Status status) { ended->set_value(std::move(status)); });
     QTRY_VERIFY(download.progress().done > 6 * mebi);
     download.cancel();
-    QCOMPARE(ended.get_future().get().error().code, std::string("cancelled"));
+    QCOMPARE(ended->get_future().get().error().code, std::string("cancelled"));
     scene.cdn.setBytesPerSecond(0);
     const std::uint64_t before = scene.cdn.sentBytes();
     QVERIFY(scene.fetch().has_value());

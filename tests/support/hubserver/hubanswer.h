@@ -15,7 +15,7 @@ struct HubServer::Answer
     int status = 200;
     std::vector<std::string> headers = {};
     std::string text = {}; // the body, unless there is a file
-    const HubFile* file = nullptr;
+    std::shared_ptr<const HubFile> file = {}; // a copy: tests change theirs meanwhile
     std::uint64_t cut = 0; // how much shorter than it is the file pretends to be
 
     std::uint64_t bodySize() const { return file ? file->size() - cut : text.size(); }

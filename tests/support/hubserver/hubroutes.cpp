@@ -104,7 +104,7 @@ void HubServer::setLfsHost(HubServer* other)
     for (auto& [name, repo] : m_repos) {
         for (auto& [path, file] : repo.files) {
             if (file.lfs)
-                other->m_lfs[file.sha256()] = &file;
+                other->m_lfs[file.sha256()] = std::make_shared<HubFile>(file);
         }
     }
 }
@@ -229,12 +229,13 @@ auto HubServer::file(HubRepo& repo, const std::string& path, const HubRequest& r
                 commit, "X-Error-Code: GatedRepo", "X-Error-Message: Access to this model is restricted."}};
     const HubFile& file = it->second;
     if (!file.lfs)
-        return Answer{.headers = {commit, "ETag: \"" + file.blobId() + "\""}, .file = &file};
+        return Answer{
+            .headers = {commit, "ETag: \"" + file.blobId() + "\""}, .file = std::make_shared<HubFile>(file)};
     std::vector<std::string> headers = {
         commit, "X-Linked-Etag: \"" + file.sha256() + "\"", "X-Linked-Size: " + std::to_string(file.size())};
     if (!m_lfsHost) {
         headers.push_back("ETag: \"" + file.sha256() + "\"");
-        return Answer{.headers = std::move(headers), .file = &file};
+        return Answer{.headers = std::move(headers), .file = std::make_shared<HubFile>(file)};
     }
     headers.push_back("Location: " + m_lfsHost->url() + "/lfs/" + file.sha256() + "?Signature=s");
     return Answer{.status = 302, .headers = std::move(headers)};

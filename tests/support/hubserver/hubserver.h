@@ -128,7 +128,8 @@ private:
     HubServer* m_lfsHost = nullptr;
     mutable std::mutex m_mutex;
     std::map<std::string, HubRepo> m_repos;
-    std::map<std::string, const HubFile*> m_lfs; // by hash: what this server holds for another
+    std::map<std::string, std::shared_ptr<const HubFile>>
+        m_lfs; // by hash: what this server holds for another
     std::list<Fault> m_faults;
     std::vector<HubRequest> m_requests;
     std::list<std::unique_ptr<Client>> m_clients;
