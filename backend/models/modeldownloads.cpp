@@ -302,11 +302,11 @@ void ModelDownloads::pauseAll()
     }
 }
 
-void ModelDownloads::resumeAll()
+void ModelDownloads::resumeAll(const std::string& token)
 {
     for (const std::string& id : ids()) {
         if (state(id) == State::Paused)
-            resume(id);
+            resume(id, token);
     }
 }
 

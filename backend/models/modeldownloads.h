@@ -59,7 +59,7 @@ public:
     // Stops it and takes it off the list; its pieces stay in the cache until they are removed there.
     Status forget(const std::string& id);
     void pauseAll();
-    void resumeAll();
+    void resumeAll(const std::string& token = {}); // the paused ones
     void setRate(std::int64_t bytesPerSecond);
 
     Json item(const std::string& id) const; // for the state topic "models"; null when there is none

