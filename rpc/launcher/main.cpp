@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <backend/base/json.h>
-#include <backend/sandbox/launch/namespaces.h>
+#include <rpc/launch/namespaces.h>
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <backend/sandbox/launch/launchspec.h>
+#include <rpc/launch/launchspec.h>
 
 namespace gb {
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include <backend/domain/sandboxspec.h>
-#include <backend/sandbox/launch/launcher.h>
+#include <rpc/launch/launcher.h>
 
 #include "buildsettings.h"
 

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include <backend/domain/sandboxspec.h>
-#include <backend/sandbox/launch/launcher.h>
+#include <rpc/launch/launcher.h>
 
 #include "imagestore.h"
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <backend/sandbox/launch/launchspec.h>
+#include <rpc/launch/launchspec.h>
 
 namespace gb {
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <backend/sandbox/launch/launcher.h>
+#include <rpc/launch/launcher.h>
 #include <backend/sandbox/local/ownpython.h>
 
 #include <tests/support/temporary.h>
