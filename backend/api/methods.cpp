@@ -44,6 +44,10 @@ constexpr std::array table = {
     Method{"experiments.list", {}, {}, "", "Experiments opened lately"},
     Method{"experiments.new", op, {}, "path: string, example?: string", "Makes a folder an experiment"},
     Method{"experiments.open", op, {}, "path: string", "Opens the experiment in a folder"},
+    Method{"interfaces.expose", {}, {},
+        "interface: string, form: string, name?: string, functions?: array, caller?: string, max_calls?: integer, "
+        "calls_per_minute?: integer",
+        "An interface as library, MCP configuration, prompt or skill, with a token of its own"},
     Method{"interfaces.list", {}, {}, "", "Interfaces that are served"},
     Method{"interfaces.register", op, {}, "control: string",
         "Makes the interface behind a keeper's control socket known"},

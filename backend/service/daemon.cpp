@@ -104,7 +104,7 @@ void Daemon::bindMethods()
         m_options.dataFolder};
     for (const auto bind :
         {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods, bindSettingsMethods,
-            bindInterfaceMethods, bindCallMethods, bindRunMethods, bindExperimentMethods})
+            bindInterfaceMethods, bindExposeMethods, bindCallMethods, bindRunMethods, bindExperimentMethods})
         bind(&m_dispatcher, services);
 }
 

@@ -36,6 +36,7 @@ void bindEventMethods(Dispatcher* dispatcher, const Services& services);
 void bindJobMethods(Dispatcher* dispatcher, const Services& services);
 void bindSettingsMethods(Dispatcher* dispatcher, const Services& services);
 void bindInterfaceMethods(Dispatcher* dispatcher, const Services& services);
+void bindExposeMethods(Dispatcher* dispatcher, const Services& services);
 void bindCallMethods(Dispatcher* dispatcher, const Services& services);
 void bindRunMethods(Dispatcher* dispatcher, const Services& services);
 void bindExperimentMethods(Dispatcher* dispatcher, const Services& services);

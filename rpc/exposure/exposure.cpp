@@ -108,7 +108,7 @@ Json Exposure::toJson() const
     Json list = Json::array();
     for (const TextFile& file : files)
         list.push_back(Json{{"path", file.path}, {"text", file.text}, {"private", file.mode == 0600}});
-    return Json{{"as", nameOf(as)}, {"name", name}, {"functions", functions}, {"tokens", tokens},
+    return Json{{"form", nameOf(as)}, {"name", name}, {"functions", functions}, {"tokens", tokens},
         {"text", text}, {"files", list}};
 }
 
