@@ -148,6 +148,7 @@ void Client::Private::sayHello(UniqueFd socket)
     const std::string build = program ? buildId(*program) : std::string();
     Json hello{{"protocol", protocolVersion},
         {"client", Json{{"name", options.name}, {"version", version()}, {"pid", ::getpid()}}}};
+    hello["environment"] = clientEnvironment();
     if (!build.empty())
         hello["build"] = build;
     channel->request("daemon.hello", hello, [this, build](Result<Answer> answer) {

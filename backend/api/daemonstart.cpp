@@ -76,8 +76,28 @@ bool isDaemonVariable(std::string_view name)
 {
     static constexpr std::array exact{"HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "XDG_DATA_HOME",
         "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GLOVEBOX_HOME",
-        "GLOVEBOX_BIN", "GLOVEBOX_IDLE_EXIT_MS", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
+        "GLOVEBOX_BIN", "GLOVEBOX_SHARE", "GLOVEBOX_IDLE_EXIT_MS", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+        "LSAN_OPTIONS"};
     return name.starts_with("LC_") || std::ranges::find(exact, name) != exact.end();
+}
+
+Json clientEnvironment()
+{
+    static constexpr std::array exact{"PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "LD_LIBRARY_PATH",
+        "DBUS_SESSION_BUS_ADDRESS", "HUGGING_FACE_HUB_TOKEN", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE",
+        "CURL_CA_BUNDLE", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+        "ALL_PROXY", "NO_PROXY"};
+    static constexpr std::array starts{"HF_", "XDG_", "PIP_", "UV_"};
+    Json environment = Json::object();
+    for (char** entry = environ; *entry; ++entry) {
+        const std::string_view text(*entry);
+        const std::string_view name = text.substr(0, text.find('='));
+        const bool wanted = std::ranges::find(exact, name) != exact.end()
+            || std::ranges::any_of(starts, [name](const char* start) { return name.starts_with(start); });
+        if (wanted && name.size() < text.size())
+            environment[std::string(name)] = text.substr(name.size() + 1);
+    }
+    return environment;
 }
 
 Status startDaemon(const fs::path& program, const fs::path& dataFolder)

@@ -27,4 +27,8 @@ Result<UniqueFd> connectLocal(const fs::path& socket);
 // Whether a variable may be known to the daemon: it is started by anyone and must not depend on by whom.
 bool isDaemonVariable(std::string_view name);
 
+// What of the caller's environment travels with daemon.hello, because the daemon must not use its own: where
+// programs, models, package indexes and proxies are.
+Json clientEnvironment();
+
 } // namespace gb::api

@@ -45,7 +45,8 @@ constexpr std::array table = {
     Method{"experiments.new", op, {}, "path: string, example?: string", "Makes a folder an experiment"},
     Method{"experiments.open", op, {}, "path: string", "Opens the experiment in a folder"},
     Method{"interfaces.expose", {}, {},
-        "interface: string, form: string, name?: string, functions?: array, caller?: string, max_calls?: integer, "
+        "interface: string, form: string, name?: string, functions?: array, caller?: string, max_calls?: "
+        "integer, "
         "calls_per_minute?: integer",
         "An interface as library, MCP configuration, prompt or skill, with a token of its own"},
     Method{"interfaces.list", {}, {}, "", "Interfaces that are served"},

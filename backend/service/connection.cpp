@@ -38,6 +38,13 @@ Connection::Connection(UniqueFd socket, QObject* parent) : QObject(parent), m_ch
     });
 }
 
+void Connection::greet(Caller caller, std::map<std::string, std::string> environment)
+{
+    m_caller = std::move(caller);
+    m_environment = std::move(environment);
+    m_greeted = true;
+}
+
 void Connection::notify(std::string_view method, const Json& params, std::string_view attachment)
 {
     if (makeRoom())

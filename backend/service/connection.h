@@ -23,8 +23,10 @@ public:
     explicit Connection(UniqueFd socket, QObject* parent = nullptr);
 
     bool isGreeted() const { return m_greeted; }
-    void greet(Caller caller) { m_caller = std::move(caller), m_greeted = true; }
+    void greet(Caller caller, std::map<std::string, std::string> environment);
     const Caller& caller() const { return m_caller; }
+    // What the client told of its environment (paths, proxies, tokens); never stored or shown.
+    const std::map<std::string, std::string>& environment() const { return m_environment; }
 
     std::size_t unsent() const { return m_channel.unsent(); }
     void notify(std::string_view method, const Json& params, std::string_view attachment = {});
@@ -49,6 +51,7 @@ private:
     bool m_paused = false;
     bool m_closing = false;
     Caller m_caller;
+    std::map<std::string, std::string> m_environment;
     std::map<std::int64_t, std::function<void()>> m_open; // how to cancel them
 };
 

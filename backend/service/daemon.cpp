@@ -102,9 +102,9 @@ void Daemon::bindMethods()
 {
     const Services services{this, m_store.get(), &m_settings, &m_state, &m_feeds, &m_jobs, m_interfaces.get(),
         m_options.dataFolder};
-    for (const auto bind :
-        {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods, bindSettingsMethods,
-            bindInterfaceMethods, bindExposeMethods, bindCallMethods, bindRunMethods, bindExperimentMethods})
+    for (const auto bind : {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods,
+             bindSettingsMethods, bindInterfaceMethods, bindExposeMethods, bindCallMethods, bindRunMethods,
+             bindExperimentMethods, bindDiagnosticsMethods, bindDoctorMethods})
         bind(&m_dispatcher, services);
 }
 
@@ -176,9 +176,9 @@ void Daemon::onClosed(Connection* connection)
     considerLeaving();
 }
 
-void Daemon::greet(Connection* connection, Caller caller)
+void Daemon::greet(Connection* connection, Caller caller, std::map<std::string, std::string> environment)
 {
-    connection->greet(std::move(caller));
+    connection->greet(std::move(caller), std::move(environment));
     publish();
 }
 
@@ -264,6 +264,7 @@ void Daemon::stop()
 void Daemon::tidyUp()
 {
     m_jobs.forgetOld();
+    m_interfaces->findHosts();
     m_store->prune(logged("cannot forget old ops"));
     const std::int64_t days = m_settings.integer("retention.max_age_days");
     const Retention limits{days * dayMs, m_settings.integer("retention.max_bytes")};

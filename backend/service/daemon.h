@@ -42,7 +42,7 @@ public:
     Json status() const;
     Json alive() const; // why it must not leave: [{"kind", "id", "title"}]
     bool isReplaceable(const Connection* by) const; // nothing is alive, and nobody else is connected
-    void greet(Connection* connection, Caller caller);
+    void greet(Connection* connection, Caller caller, std::map<std::string, std::string> environment);
     // Lets everyone go and leaves. Mutations under way are taken up by the next daemon.
     void stop();
 

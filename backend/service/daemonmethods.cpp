@@ -57,7 +57,15 @@ void sayHello(Daemon* daemon, const HelloParams& params, Reply reply)
     if (kind != "person" && kind != "script" && kind != "agent")
         return reply.refuse(Error{"params.type", "client.kind must be person, script or agent"});
     Connection* connection = reply.connection();
-    daemon->greet(connection, Caller{kind, stringOr(params.client.json, "name", "client")});
+    std::map<std::string, std::string> environment;
+    if (params.environment) {
+        for (const auto& [name, value] : params.environment->json.items()) {
+            if (value.is_string())
+                environment.emplace(name, value.get<std::string>());
+        }
+    }
+    daemon->greet(
+        connection, Caller{kind, stringOr(params.client.json, "name", "client")}, std::move(environment));
     Json info = daemon->info();
     info["replaceable"] = daemon->isReplaceable(connection);
     reply.finish(std::move(info));

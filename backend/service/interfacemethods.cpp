@@ -58,7 +58,8 @@ void bindInterfaceMethods(Dispatcher* dispatcher, const Services& services)
     };
     binder.bind<RegisterParams>(
         "interfaces.register", [interfaces](const RegisterParams& params, const std::string&, Reply reply) {
-            interfaces->registerKeeper(params.control, std::move(reply));
+            interfaces->registerKeeper(
+                params.control, [reply](Result<Json> item) mutable { reply.finish(std::move(item)); });
         });
     binder.bind<NoParams>("interfaces.list", [interfaces](NoParams) -> Result<Json> {
         return Json{{"interfaces", interfaces->list()}};

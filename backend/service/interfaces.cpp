@@ -9,6 +9,7 @@
 #include <QPointer>
 
 #include <backend/api/daemonstart.h>
+#include <backend/base/ids.h>
 #include <backend/base/log.h>
 #include <backend/base/version.h>
 
@@ -51,20 +52,28 @@ Status Interfaces::attachAll()
     if (!keepers)
         return fail(keepers.error());
     publishRuns(m_store, m_state);
-    std::set<std::string> known;
-    for (KeeperRecord& keeper : *keepers) {
-        known.insert(keeper.id);
+    for (KeeperRecord& keeper : *keepers)
         attach(std::move(keeper));
-    }
-    // A keeper that never reached a daemon, or whose end no daemon saw.
-    for (const std::string& id : leftSpools(m_dataFolder, known))
+    findHosts();
+    return {};
+}
+
+void Interfaces::findHosts()
+{
+    std::set<std::string> known;
+    for (const auto& [id, served] : m_served)
+        known.insert(id);
+    const FoundHosts found = service::findHosts(m_dataFolder, known);
+    for (const fs::path& control : found.living)
+        registerKeeper(control.string(), [](const Result<Json>&) {});
+    for (const std::string& id : found.dead) {
         importSpool(m_store, this, m_dataFolder / "hosts" / id, [this](const std::set<std::string>& runs) {
             for (const std::string& run : runs)
                 endRunIfLive(m_store, run);
             m_touchedRuns.insert(runs.begin(), runs.end());
             m_refresh.start();
         });
-    return {};
+    }
 }
 
 void Interfaces::attach(KeeperRecord keeper)
@@ -98,38 +107,54 @@ void Interfaces::tryAttach(const std::string& id)
     QTimer::singleShot(attachRetryMs, this, [this, id] { tryAttach(id); });
 }
 
-void Interfaces::registerKeeper(const std::string& control, Reply reply)
+void Interfaces::registerKeeper(const std::string& control, std::function<void(Result<Json>)> done)
 {
     auto socket = api::connectLocal(control);
     if (!socket)
-        return reply.refuse(Error{"interfaces.unreachable",
+        return done(fail("interfaces.unreachable",
             "no interface host answers at " + control + ": " + socket.error().message,
-            Json{{"control", control}}});
+            Json{{"control", control}}));
     auto* link = new KeeperLink(m_store, std::move(*socket), this);
     auto* context = new QObject(link); // ends the connections below once the link is taken over
-    connect(link, &KeeperLink::closed, context, [reply, link](const Error& reason) mutable {
-        reply.refuse(Error{"interfaces.unreachable", "the interface host did not answer: " + reason.message});
+    connect(link, &KeeperLink::closed, context, [done, link](const Error& reason) {
+        done(fail("interfaces.unreachable", "the interface host did not answer: " + reason.message));
         link->deleteLater();
     });
-    connect(link, &KeeperLink::greeted, context, [this, link, context, control, reply](const Json& hello) {
-        const std::string id = stringOr(hello, "id");
-        context->deleteLater();
+    connect(link, &KeeperLink::greeted, context, [this, link, context, control, done](const Json& hello) {
         link->disconnect(context);
-        remember(hello, control, [this, id, reply](const Status& status) mutable {
-            const auto it = m_served.find(id);
-            if (!status || it == m_served.end())
-                return reply.refuse(status ? Error{"interfaces.unknown", "it has ended"} : status.error());
-            reply.finish(it->second.item);
-        });
-        if (m_served.at(id).link) { // known already: one link is enough
-            link->close();
-            link->deleteLater();
-        } else {
-            connectLink(id, link);
-            Q_EMIT link->greeted(hello);
-        }
+        context->deleteLater();
+        onMet(link, control, hello, done);
     });
     link->open(version());
+}
+
+void Interfaces::onMet(
+    KeeperLink* link, const std::string& control, const Json& hello, std::function<void(Result<Json>)> done)
+{
+    const std::string id = stringOr(hello, "id");
+    if (!isId(id) || !isId(stringOr(hello, "run"))) {
+        link->close();
+        link->deleteLater();
+        return done(fail("interfaces.unreachable", "what answers there is no interface host"));
+    }
+    const auto known = m_served.find(id);
+    const bool isLinked = known != m_served.end() && known->second.link;
+    remember(hello, control, [this, id, done](const Status& status) {
+        const auto it = m_served.find(id);
+        if (!status)
+            done(fail(status.error()));
+        else if (it == m_served.end())
+            done(unknownInterface(id));
+        else
+            done(it->second.item);
+    });
+    if (isLinked) { // one link is enough
+        link->close();
+        link->deleteLater();
+        return;
+    }
+    connectLink(id, link);
+    takeHello(id, hello);
 }
 
 // The run first, then the registry: a keeper in it always has a run its records can go to.
@@ -169,19 +194,7 @@ void Interfaces::remember(const Json& hello, const std::string& control, std::fu
 void Interfaces::connectLink(const std::string& id, KeeperLink* link)
 {
     m_served.at(id).link = link;
-    connect(link, &KeeperLink::greeted, this, [this, id](const Json& hello) {
-        Served& served = m_served.at(id);
-        served.attempts = 0;
-        const Json functions = hello.contains("functions") ? hello["functions"] : Json();
-        for (const char* key : {"id", "name", "source", "run", "state", "generation", "url", "socket",
-                 "token_file", "pid", "started_at", "error", "schema_etag"}) {
-            if (const auto value = hello.find(key); value != hello.end())
-                served.item[key] = *value;
-        }
-        served.item["functions"] = functions.is_array() ? functions.size() : 0;
-        publish(served);
-        Q_EMIT changed();
-    });
+    connect(link, &KeeperLink::greeted, this, [this, id](const Json& hello) { takeHello(id, hello); });
     connect(link, &KeeperLink::notified, this,
         [this, id](const QString& method, const Json& params, const QByteArray& bytes) {
             onNotified(id, method.toStdString(), params, bytes);
@@ -191,6 +204,21 @@ void Interfaces::connectLink(const std::string& id, KeeperLink* link)
     });
     connect(link, &KeeperLink::caughtUp, this, [this, id] { onCaughtUp(id); });
     connect(link, &KeeperLink::closed, this, [this, id] { onLinkClosed(id); });
+}
+
+void Interfaces::takeHello(const std::string& id, const Json& hello)
+{
+    Served& served = m_served.at(id);
+    served.attempts = 0;
+    const auto functions = hello.find("functions");
+    for (const char* key : {"id", "name", "source", "run", "state", "generation", "url", "socket",
+             "token_file", "pid", "started_at", "error", "schema_etag"}) {
+        if (const auto value = hello.find(key); value != hello.end())
+            served.item[key] = *value;
+    }
+    served.item["functions"] = functions != hello.end() && functions->is_array() ? functions->size() : 0;
+    publish(served);
+    Q_EMIT changed();
 }
 
 void Interfaces::onLinkClosed(const std::string& id)

@@ -42,7 +42,9 @@ public:
 
     // Keepers an earlier daemon knew, and what dead ones have left.
     Status attachAll();
-    void registerKeeper(const std::string& control, Reply reply);
+    // Hosts nobody told us of: the living are taken up, what the dead have left is stored.
+    void findHosts();
+    void registerKeeper(const std::string& control, std::function<void(Result<Json>)> done); // the item
     Json list() const;
     Json alive() const;
     // The item; by id, or by a name that only one live interface has.
@@ -77,8 +79,11 @@ private:
     void tryAttach(const std::string& id);
     void adopt(
         KeeperLink* link, const std::string& control, const Json& hello, std::function<void(Status)> done);
+    void onMet(KeeperLink* link, const std::string& control, const Json& hello,
+        std::function<void(Result<Json>)> done);
     void remember(const Json& hello, const std::string& control, std::function<void(Status)> done);
     void connectLink(const std::string& id, KeeperLink* link);
+    void takeHello(const std::string& id, const Json& hello);
     void onLinkClosed(const std::string& id);
     void onNotified(
         const std::string& id, const std::string& method, const Json& params, const QByteArray& bytes);

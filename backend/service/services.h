@@ -40,5 +40,7 @@ void bindExposeMethods(Dispatcher* dispatcher, const Services& services);
 void bindCallMethods(Dispatcher* dispatcher, const Services& services);
 void bindRunMethods(Dispatcher* dispatcher, const Services& services);
 void bindExperimentMethods(Dispatcher* dispatcher, const Services& services);
+void bindDiagnosticsMethods(Dispatcher* dispatcher, const Services& services);
+void bindDoctorMethods(Dispatcher* dispatcher, const Services& services);
 
 } // namespace gb::service

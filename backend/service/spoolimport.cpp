@@ -4,12 +4,14 @@
 #include "spoolimport.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 
 #include <backend/api/daemonstart.h>
 #include <backend/base/ids.h>
 #include <backend/base/log.h>
+#include <backend/base/paths.h>
 
 #include "onmain.h"
 #include "recordframe.h"
@@ -17,6 +19,7 @@
 namespace gb::service {
 namespace {
 
+constexpr std::chrono::minutes youngHost{1};
 constexpr std::size_t segmentLimit = 256U << 20U;
 
 std::vector<SpooledRecord> readSegment(const fs::path& path, std::int64_t acked)
@@ -106,17 +109,25 @@ void createMissingRuns(Store* store, QObject* guard, const std::shared_ptr<Impor
 
 } // namespace
 
-std::vector<std::string> leftSpools(const fs::path& dataFolder, const std::set<std::string>& known)
+FoundHosts findHosts(const fs::path& dataFolder, const std::set<std::string>& known)
 {
-    std::vector<std::string> left;
+    FoundHosts found;
+    const auto sockets = socketFolder(dataFolder);
     std::error_code error;
-    for (fs::directory_iterator it(dataFolder / "hosts", error), end; !error && it != end;
+    for (fs::directory_iterator it(dataFolder / "hosts", error), end; sockets && !error && it != end;
          it.increment(error)) {
         const std::string id = it->path().filename().string();
-        if (isId(id) && !known.contains(id) && !api::connectLocal(it->path() / "control.sock"))
-            left.push_back(id);
+        if (!isId(id) || known.contains(id))
+            continue;
+        const fs::path control = *sockets / (id + ".ctl");
+        std::error_code ignored;
+        const auto age = fs::file_time_type::clock::now() - fs::last_write_time(it->path(), ignored);
+        if (api::connectLocal(control))
+            found.living.push_back(control);
+        else if (age > youngHost) // a host that is just starting has a folder before it listens
+            found.dead.push_back(id);
     }
-    return left;
+    return found;
 }
 
 void importSpool(Store* store, QObject* guard, const fs::path& hostFolder,

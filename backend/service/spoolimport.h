@@ -15,8 +15,14 @@
 
 namespace gb::service {
 
-// Hosts whose folder is there although nobody listens for them, without the `known` ones.
-std::vector<std::string> leftSpools(const fs::path& dataFolder, const std::set<std::string>& known);
+struct FoundHosts
+{
+    std::vector<std::string> dead; // ids: their folder is there, but nobody listens
+    std::vector<fs::path> living; // their control sockets
+};
+
+// Hosts with a folder, without the `known` ones.
+FoundHosts findHosts(const fs::path& dataFolder, const std::set<std::string>& known);
 
 // Takes the records a dead host has left into the store and, once they are durable, removes its folder.
 // `done` is called on the thread of `guard`, with the runs the records belong to.

@@ -157,8 +157,14 @@ Result<Json> Settings::describe(std::string_view key) const
         return unknown(key);
     Json described{{"key", item->key}, {"type", typeName(item->type)}, {"value", *value(key)},
         {"default", fallbackOf(*item)}, {"description", item->description}};
-    if (item->type == Type::Choice)
-        described["choices"] = item->choices;
+    if (item->type == Type::Choice) {
+        Json& choices = described["choices"] = Json::array();
+        for (std::string_view rest = item->choices; !rest.empty();) {
+            const auto bar = rest.find('|');
+            choices.push_back(rest.substr(0, bar));
+            rest = bar == std::string_view::npos ? std::string_view{} : rest.substr(bar + 1);
+        }
+    }
     return described;
 }
 

@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: The Glovebox authors
+# SPDX-License-Identifier: Apache-2.0
+"""One method per method of the API, under the same name and with the same parameters (a test compares them with
+`daemon.methods`); what goes beyond that is marked @_beyond."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar
+
+from .errors import Disconnected
+from .wire import Json, Notification
+
+if TYPE_CHECKING:
+    from .client import Answer, Client
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _beyond(function: _F) -> _F:
+    function.beyond_the_api = True  # type: ignore[attr-defined]
+    return function
+
+
+def _given(params: Json) -> Json:
+    return {name: value for name, value in params.items() if value is not None}
+
+
+class _Group:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def _get(self, method: str, **params: Any) -> Json:
+        return self._client.request(method, _given(params))[0]
+
+    def _change(self, method: str, **params: Any) -> Json:
+        return self._client.request(method, _given(params), mutates=True)[0]
+
+
+class Daemon(_Group):
+    def hello(
+        self,
+        protocol: int,
+        client: Mapping[str, Any],
+        build: Optional[str] = None,
+        environment: Optional[Mapping[str, Any]] = None,
+    ) -> Json:
+        """Said by every connection by itself; a second one changes the name records show."""
+        return self._get(
+            "daemon.hello", protocol=protocol, client=client, build=build, environment=environment
+        )
+
+    def status(self) -> Json:
+        return self._get("daemon.status")
+
+    def methods(self) -> List[Json]:
+        methods: List[Json] = self._get("daemon.methods")["methods"]
+        return methods
+
+    def stop(self, force: Optional[bool] = None) -> None:
+        self._change("daemon.stop", force=force)
+
+    def logs(self, offset: Optional[int] = None, limit: Optional[int] = None) -> Json:
+        return self._get("daemon.logs", offset=offset, limit=limit)
+
+
+class State(_Group):
+    def subscribe(self, topics: Sequence[str]) -> Json:
+        """The topics as they are now: {topic: {"version", "items"}}."""
+        snapshot: Json = self._get("state.subscribe", topics=list(topics))["topics"]
+        return snapshot
+
+    @_beyond
+    def watch(self, topics: Sequence[str]) -> Iterator[Tuple[str, Json]]:
+        """(topic, {id: item}) for each topic as it is, then again whenever it has changed."""
+        connection = self._client.open_connection()
+        try:
+            answer, _ = connection.request("state.subscribe", {"topics": list(topics)})
+            items = {name: topic["items"] for name, topic in answer["topics"].items()}
+            for name, present in items.items():
+                yield name, dict(present)
+            while True:
+                notification = connection.next_notification()
+                if notification.method != "state.delta":
+                    continue
+                topic = items[notification.params["topic"]]
+                topic.update(notification.params["set"])
+                for one in notification.params["removed"]:
+                    topic.pop(one, None)
+                yield notification.params["topic"], dict(topic)
+        finally:
+            self._client.drop_connection(connection)
+
+
+class Events(_Group):
+    def append(self, stream: str, events: Sequence[Mapping[str, Any]]) -> Tuple[int, int]:
+        """First and last sequence number; the events ({"type", "data"}) are durable then."""
+        answer = self._change("events.append", stream=stream, events=list(events))
+        return answer["first"], answer["last"]
+
+    def read(self, stream: str, since: int, limit: Optional[int] = None) -> Json:
+        return self._get("events.read", stream=stream, since=since, limit=limit)
+
+    def subscribe(self, stream: str, since: int) -> Json:
+        """Rarely what you want: `follow` gives the events. Here they are dropped."""
+        return self._get("events.subscribe", stream=stream, since=since)
+
+    def unsubscribe(self, stream: str) -> None:
+        self._get("events.unsubscribe", stream=stream)
+
+    @_beyond
+    def follow(self, stream: str = "daemon", since: int = 1) -> Iterator[Json]:
+        """Events from `since` on (-1: only new ones), then live ones, each once, also over the daemon's restarts.
+
+        Nothing is read ahead: who takes the events slowly gets them slowly."""
+        while True:
+            connection = self._client.open_connection()
+            try:
+                answer, _ = connection.request("events.subscribe", {"stream": stream, "since": since})
+                since = answer["next"]
+                while True:
+                    notification = connection.next_notification()
+                    if notification.method != "events.batch":
+                        continue
+                    for event in notification.params["events"]:
+                        since = event["seq"] + 1
+                        yield event
+            except Disconnected:
+                continue
+            finally:
+                self._client.drop_connection(connection)
+
+
+class Jobs(_Group):
+    def list(self) -> List[Json]:
+        jobs: List[Json] = self._get("jobs.list")["jobs"]
+        return jobs
+
+    def get(self, job: str) -> Json:
+        return self._get("jobs.get", job=job)
+
+    def cancel(self, job: str) -> None:
+        self._change("jobs.cancel", job=job)
+
+    @_beyond
+    def wait(self, job: str) -> Json:
+        """The job once it has ended, with its `result` or `error`."""
+        for _, items in self._client.state.watch(["jobs"]):
+            if items.get(job, {}).get("state") not in ("queued", "running"):
+                break
+        return self.get(job)
+
+
+class Interfaces(_Group):
+    def register(self, control: str) -> Json:
+        return self._change("interfaces.register", control=control)
+
+    def list(self) -> List[Json]:
+        interfaces: List[Json] = self._get("interfaces.list")["interfaces"]
+        return interfaces
+
+    def schema(self, interface: str) -> Json:
+        return self._get("interfaces.schema", interface=interface)
+
+    def expose(
+        self,
+        interface: str,
+        form: str,
+        name: Optional[str] = None,
+        functions: Optional[Sequence[str]] = None,
+        caller: Optional[str] = None,
+        max_calls: Optional[int] = None,
+        calls_per_minute: Optional[int] = None,
+    ) -> Json:
+        """As "library", "mcp", "prompt" or "skill": text and files, with a token of its own in the private ones."""
+        given = {"interface": interface, "form": form, "name": name, "caller": caller, "max_calls": max_calls,
+                 "functions": None if functions is None else list(functions), "calls_per_minute": calls_per_minute}
+        return self._get("interfaces.expose", **given)
+
+    def reload(self, interface: str) -> Json:
+        return self._change("interfaces.reload", interface=interface)
+
+    def source(self, interface: str) -> Json:
+        return self._get("interfaces.source", interface=interface)
+
+    def stop(self, interface: str) -> None:
+        self._change("interfaces.stop", interface=interface)
+
+
+class Calls(_Group):
+    def run(
+        self,
+        interface: str,
+        fn: str,
+        args: Optional[Sequence[Any]] = None,
+        kwargs: Optional[Mapping[str, Any]] = None,
+        timeout_ms: Optional[int] = None,
+        pin: Optional[bool] = None,
+        *,
+        on_event: Optional[Callable[[Json], None]] = None,
+    ) -> Answer:
+        """Calls a function; `on_event` hears of its progress and output. A failed call is no exception: see
+        `record["state"]` and `record["error"]`."""
+        from .client import Answer
+
+        arguments = json.dumps({"args": list(args or []), "kwargs": dict(kwargs or {})}).encode()
+        params = {"interface": interface, "fn": fn, "timeout_ms": timeout_ms, "pin": pin}
+
+        def heard(notification: Notification) -> None:
+            if on_event is not None and notification.method == "calls.event":
+                on_event(notification.params)
+
+        return Answer(*self._client.request("calls.run", _given(params), True, arguments, heard))
+
+    def cancel(self, call: str, force: Optional[bool] = None) -> bool:
+        return bool(self._change("calls.cancel", call=call, force=force)["found"])
+
+    def list(
+        self,
+        filter: Optional[str] = None,
+        before: Optional[str] = None,
+        limit: Optional[int] = None,
+        interface: Optional[str] = None,
+        run: Optional[str] = None,
+    ) -> Json:
+        return self._get(
+            "calls.list", filter=filter, before=before, limit=limit, interface=interface, run=run
+        )
+
+    def get(self, call: str) -> Answer:
+        from .client import Answer
+
+        return Answer(*self._client.request("calls.get", {"call": call}))
+
+    def annotate(self, call: str, pin: Optional[bool] = None, comment: Optional[str] = None) -> None:
+        self._change("calls.annotate", call=call, pin=pin, comment=comment)
+
+    def tensor(
+        self,
+        interface: str,
+        handle: str,
+        what: str,
+        call: Optional[str] = None,
+        slice: Optional[Sequence[Any]] = None,
+        tile: Optional[Mapping[str, Any]] = None,
+    ) -> Tuple[Json, bytes]:
+        params = {"call": call, "interface": interface, "handle": handle, "what": what, "slice": slice, "tile": tile}
+        return self._client.request("calls.tensor", _given(params))
+
+
+class Runs(_Group):
+    def list(self, limit: Optional[int] = None) -> List[Json]:
+        runs: List[Json] = self._get("runs.list", limit=limit)["runs"]
+        return runs
+
+    def get(self, run: str) -> Json:
+        return self._get("runs.get", run=run)
+
+
+class Experiments(_Group):
+    def list(self) -> List[Json]:
+        experiments: List[Json] = self._get("experiments.list")["experiments"]
+        return experiments
+
+    def open(self, path: str) -> Json:
+        return self._change("experiments.open", path=path)
+
+    def new(self, path: str, example: Optional[str] = None) -> Json:
+        return self._change("experiments.new", path=path, example=example)
+
+
+class Settings(_Group):
+    def list(self) -> List[Json]:
+        settings: List[Json] = self._get("settings.list")["settings"]
+        return settings
+
+    def get(self, key: str) -> Json:
+        return self._get("settings.get", key=key)
+
+    def set(self, key: str, value: Any) -> Json:
+        """None restores the default."""
+        return self._client.request("settings.set", {"key": key, "value": value}, mutates=True)[0]
+
+
+class Doctor(_Group):
+    def run(self) -> str:
+        """The id of the job that checks this machine; `jobs.wait` gives its outcome."""
+        job: str = self._get("doctor.run")["job"]
+        return job
+
+
+class Diagnostics(_Group):
+    def get(self) -> str:
+        text: str = self._get("diagnostics.get")["text"]
+        return text
