@@ -38,8 +38,11 @@ SchemaField* makeSchemaField(const Json& schema, const std::shared_ptr<const Sch
 {
     using Kind = SchemaNode::Kind;
     auto node = readSchema(schema, *root);
-    if (depth > deepestForm || --root->fieldsLeft < 0)
+    const auto fields =
+        node.kind == Kind::Object ? static_cast<int>(objectOr(node.json, "properties").size()) : 1;
+    if (depth > deepestForm || root->fieldsLeft < fields)
         return new JsonField;
+    root->fieldsLeft -= fields;
     switch (node.kind) {
     case Kind::Text:
         return new TextField(node.json);
@@ -304,9 +307,7 @@ void ListField::setValue(const Json& value)
             else
                 m_rest.push_back(item);
         }
-    m_count->setText(m_rest.empty()
-            ? QString()
-            : tr("and %n more, kept as they are", nullptr, static_cast<int>(m_rest.size())));
+    m_count->setText(m_rest.empty() ? QString() : tr("and %1 more, kept as they are").arg(m_rest.size()));
 }
 
 QString ListField::problem() const

@@ -78,14 +78,17 @@ SchemaNode readSchema(const Json& schema, const Json& root)
     }
     for (const auto* word : {"anyOf", "oneOf"}) {
         const auto members = json.find(word);
-        if (members == json.end() || !members->is_array() || members->empty())
+        if (members == json.end() || !members->is_array())
             continue;
-        node.kind = SchemaNode::Kind::Union;
-        node.choices.assign(members->begin(), members->end());
+        for (const auto& member : *members)
+            if (member.is_object())
+                node.choices.push_back(member);
+        if (!node.choices.empty())
+            node.kind = SchemaNode::Kind::Union;
         return node;
     }
     const auto type = json.find("type");
-    if (type != json.end() && type->is_array()) {
+    if (type != json.end() && type->is_array() && !type->empty()) {
         node.kind = SchemaNode::Kind::Union;
         for (const auto& name : *type) {
             Json member = json;

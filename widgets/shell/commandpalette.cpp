@@ -88,7 +88,7 @@ int matchScore(const QString& typed, const QString& title)
                 best = i;
                 break;
             }
-        score += startsWord(best) ? 8 : best == at ? 5 : 1;
+        score += best == at && at > 0 ? 10 : startsWord(best) ? 8 : 1;
         at = best + 1;
     }
     return score * 100 - static_cast<int>(title.size());

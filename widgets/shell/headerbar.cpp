@@ -83,7 +83,7 @@ void HeaderBar::setPrimary(QAction* action)
 void HeaderBar::setUnread(int count)
 {
     m_bell->setText(count > 0 ? QString::number(count) : QString());
-    m_bell->setAccessibleName(count > 0 ? tr("%n new notification(s)", nullptr, count) : tr("Notifications"));
+    m_bell->setAccessibleName(count > 0 ? tr("New notifications: %1").arg(count) : tr("Notifications"));
 }
 
 QWidget* HeaderBar::bell() const
@@ -107,7 +107,7 @@ void HeaderBar::showState()
         m_state->setState(tr("nothing alive"), Tone::Neutral);
     else
         m_state->setState(
-            tr("%n alive", nullptr, count), failed ? Tone::Error : Tone::Success, alive.first().since);
+            tr("%1 alive").arg(count), failed ? Tone::Error : Tone::Success, alive.first().since);
     m_cost->setText(perHour > 0 ? tr("%1 · %2/h").arg(moneyText(cost), moneyText(perHour)) : moneyText(cost));
 }
 

@@ -18,6 +18,11 @@
 #include <widgets/itemmodels/livestate.h>
 
 namespace gb::ui {
+namespace {
+
+constexpr int trayHeight = 44;
+
+} // namespace
 
 Tray::Tray(api::Client& client, QWidget* parent) : QFrame(parent), m_client(client)
 {
@@ -65,7 +70,11 @@ void Tray::createLine()
     layout->setContentsMargins(0, 1, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(area);
-    layout->addLayout(line);
+    // One height, with a job or without: nothing jumps.
+    auto* fixed = new QWidget;
+    fixed->setLayout(line);
+    fixed->setFixedHeight(trayHeight);
+    layout->addWidget(fixed);
 }
 
 void Tray::setOpen(bool open)
@@ -82,8 +91,7 @@ void Tray::showJobs()
 {
     const auto running = runningJobs(m_client);
     m_first->setVisible(!running.empty());
-    m_idle->setText(
-        running.size() > 1 ? tr("%n job(s)", nullptr, static_cast<int>(running.size())) : tr("No jobs"));
+    m_idle->setText(running.size() > 1 ? tr("Jobs: %1").arg(running.size()) : tr("No jobs"));
     m_idle->setVisible(running.size() != 1);
     if (!running.empty()) {
         m_firstJob = textField(running.front(), "id");

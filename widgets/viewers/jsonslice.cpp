@@ -217,7 +217,7 @@ QString jsonScalarText(std::string_view text, const JsonSlice& slice, std::size_
 {
     if (jsonKind(text, slice) == JsonKind::String) {
         auto value = jsonString(text, slice, limit);
-        if (slice.end - slice.begin > limit + 2)
+        if (slice.end - slice.begin - 2U > limit)
             value += QChar(0x2026);
         return value;
     }

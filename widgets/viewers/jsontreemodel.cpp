@@ -141,8 +141,7 @@ QString JsonTreeModel::summary(Node* node) const
     if (!node->opened && size > 100'000)
         return bytesText(size);
     const auto count = node->opened ? node->slices.size() : jsonChildren(m_text, node->slice).size();
-    return kind == JsonKind::Array ? tr("%n item(s)", nullptr, static_cast<int>(count))
-                                   : tr("%n field(s)", nullptr, static_cast<int>(count));
+    return kind == JsonKind::Array ? QStringLiteral("[%1]").arg(count) : QStringLiteral("{%1}").arg(count);
 }
 
 QVariant JsonTreeModel::data(const QModelIndex& index, int role) const

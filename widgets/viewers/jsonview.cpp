@@ -67,6 +67,8 @@ JsonView::JsonView(QWidget* parent) : QWidget(parent)
 void JsonView::setText(std::string text)
 {
     m_found = 0;
+    // Row heights come from the style sheet, and are taken once.
+    m_tree->ensurePolished();
     const bool small = text.size() < 20'000;
     m_model->setText(std::move(text));
     m_tree->expandToDepth(small ? 1 : 0);

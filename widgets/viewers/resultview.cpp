@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include <widgets/controls/buttons.h>
+#include <widgets/controls/emptystate.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/theme.h>
@@ -58,7 +59,12 @@ ResultView::ResultView(QWidget* parent) : QWidget(parent)
     connect(save, &QToolButton::clicked, this, &ResultView::save);
     connect(m_choice, &QComboBox::activated, this, [this](int index) { setForm(m_forms.value(index)); });
     m_stack = new QStackedWidget;
-    auto* bar = new QHBoxLayout;
+    m_empty = new EmptyState(
+        QStringLiteral("play"), tr("No result"), tr("What the function gives back is shown here."));
+    m_stack->addWidget(m_empty);
+    m_bar = new QWidget;
+    auto* bar = new QHBoxLayout(m_bar);
+    bar->setContentsMargins(0, 0, 0, 0);
     bar->setSpacing(space::s);
     bar->addWidget(m_choice);
     bar->addWidget(m_about);
@@ -68,8 +74,9 @@ ResultView::ResultView(QWidget* parent) : QWidget(parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::s);
-    layout->addLayout(bar);
+    layout->addWidget(m_bar);
     layout->addWidget(m_stack, 1);
+    clear();
 }
 
 void ResultView::setResult(std::string json)
@@ -77,6 +84,7 @@ void ResultView::setResult(std::string json)
     const auto before = m_form;
     m_text = std::make_shared<const std::string>(std::move(json));
     m_filled.fill(false);
+    m_bar->show();
     const auto forms = formsFor(*m_text);
     const bool same = forms == m_forms;
     m_forms = forms;
@@ -94,6 +102,8 @@ void ResultView::clear()
     m_forms.clear();
     m_choice->clear();
     m_about->clear();
+    m_bar->hide();
+    m_stack->setCurrentWidget(m_empty);
 }
 
 QList<ResultView::Form> ResultView::formsFor(std::string_view json)

@@ -49,6 +49,8 @@ private:
     QComboBox* m_choice = nullptr;
     QLabel* m_about = nullptr;
     QStackedWidget* m_stack = nullptr;
+    QWidget* m_bar = nullptr;
+    QWidget* m_empty = nullptr;
     std::array<QWidget*, 7> m_pages{};
     std::array<bool, 7> m_filled{};
 };

@@ -74,8 +74,7 @@ void AliveCard::showItems()
     int shown = 0;
     for (const auto& item : items) {
         if (shown++ == aliveRows) {
-            m_rows->addWidget(makeLabel(
-                tr("and %n more", nullptr, static_cast<int>(items.size()) - aliveRows), TextRole::Caption));
+            m_rows->addWidget(makeLabel(tr("and %1 more").arg(items.size() - aliveRows), TextRole::Caption));
             break;
         }
         auto* icon = new QLabel;

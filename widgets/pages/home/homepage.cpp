@@ -137,9 +137,7 @@ QWidget* HomePage::exampleCard(const QString& name, const Json& about)
     auto* heading = makeLabel(title, TextRole::Strong);
     auto* shows = makeLabel(textField(about, "shows"), TextRole::Secondary);
     shows->setWordWrap(true);
-    auto* minutes =
-        makeLabel(tr("about %n minute(s)", nullptr, static_cast<int>(integerOr(about, "minutes", 1))),
-            TextRole::Caption);
+    auto* minutes = makeLabel(tr("about %1 min").arg(integerOr(about, "minutes", 1)), TextRole::Caption);
     auto* make = makeButton(tr("Create"), ButtonKind::Normal, QStringLiteral("plus"));
     make->setAccessibleName(tr("Create an experiment from %1").arg(title));
     connect(make, &QPushButton::clicked, this, [this, name] { makeFromExample(name); });

@@ -101,9 +101,8 @@ void MachineCard::showChecks(const Json& checks)
     mark->setPixmap(iconPixmap(bad ? QStringLiteral("info") : QStringLiteral("success"), 20,
         bad ? tokens().secondary : tokens().success, devicePixelRatioF()));
     foot->addWidget(mark);
-    foot->addWidget(
-        new ElidedLabel(
-            bad ? tr("%n check(s) fine", nullptr, fine) : tr("Everything is in order."), TextRole::Secondary),
+    foot->addWidget(new ElidedLabel(bad ? tr("In order: %1").arg(fine) : tr("Everything is in order."),
+                        TextRole::Secondary),
         1);
     auto* all = makeButton(m_allShown ? tr("Show problems only") : tr("Show all"), ButtonKind::Link);
     connect(all, &QPushButton::clicked, this, [this] {

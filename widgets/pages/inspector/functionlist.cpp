@@ -44,12 +44,11 @@ FunctionList::FunctionList(api::Client& client, QWidget* parent) : QWidget(paren
     layout->addWidget(m_filter);
     layout->addWidget(m_stack, 1);
 
-    m_soon.setSingleShot(true);
-    m_soon.setInterval(0);
-    connect(&m_soon, &QTimer::timeout, this, &FunctionList::syncInterfaces);
     connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
-        if (topic == QLatin1String("interfaces"))
-            m_soon.start();
+        if (topic != QLatin1String("interfaces"))
+            return;
+        m_settled = true;
+        syncInterfaces();
     });
     connect(m_filter, &FilterField::filterChanged, this, &FunctionList::applyFilter);
     connect(m_filter, &QLineEdit::returnPressed, m_tree, qOverload<>(&QWidget::setFocus));
@@ -58,13 +57,13 @@ FunctionList::FunctionList(api::Client& client, QWidget* parent) : QWidget(paren
             Q_EMIT chosen(*function);
     });
     connect(&Theme::instance(), &Theme::changed, this, &FunctionList::rebuild);
-    m_soon.start();
+    m_settled = !m_client.items("interfaces").empty();
+    syncInterfaces();
 }
 
 void FunctionList::syncInterfaces()
 {
     const auto& items = m_client.items("interfaces");
-    m_settled = m_client.state() == api::Client::State::Connected;
     QMap<QString, Served> now;
     if (items.is_object())
         for (const auto& item : items) {
@@ -144,6 +143,7 @@ void FunctionList::rebuild()
     }
     m_stack->setCurrentWidget(m_served.isEmpty() ? static_cast<QWidget*>(m_empty) : m_tree);
     applyFilter(m_filter->text());
+    Q_EMIT listed();
 }
 
 void FunctionList::applyFilter(const QString& filter)
@@ -192,6 +192,15 @@ bool FunctionList::select(const QString& name, const QString& interfaceId)
             m_tree->setCurrentItem(item);
             return true;
         }
+    return false;
+}
+
+bool FunctionList::selectFirst()
+{
+    for (const auto& served : std::as_const(m_served))
+        if (!served.functions.isEmpty())
+            return select(
+                textField(served.functions.first().schema, "name"), served.functions.first().interfaceId);
     return false;
 }
 

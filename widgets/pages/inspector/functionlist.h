@@ -5,7 +5,6 @@
 
 #include <QHash>
 #include <QSet>
-#include <QTimer>
 #include <QWidget>
 
 #include <backend/api/client.h>
@@ -36,11 +35,13 @@ public:
     const Function* find(const QString& name, const QString& interfaceId = {}) const;
     bool select(const QString& name, const QString& interfaceId = {});
     const Function* current() const;
+    bool selectFirst();
     bool settled() const { return m_settled && m_asked.isEmpty(); }
     void focusFilter();
 
 Q_SIGNALS:
     void chosen(const gb::ui::FunctionList::Function& function);
+    void listed();
 
 private:
     void syncInterfaces();
@@ -59,7 +60,6 @@ private:
     };
     QMap<QString, Served> m_served; // by id, which sorts by age
     QSet<QString> m_asked;
-    QTimer m_soon;
     FilterField* m_filter = nullptr;
     QTreeWidget* m_tree = nullptr;
     QStackedWidget* m_stack = nullptr;

@@ -10,6 +10,7 @@
 #include <QPainter>
 #include <QStackedWidget>
 #include <QStyledItemDelegate>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <backend/base/clock.h>
@@ -24,6 +25,8 @@
 
 namespace gb::ui {
 namespace {
+
+constexpr int agingMs = 10'000;
 
 QString historyIcon(const CallSummary& call)
 {
@@ -153,6 +156,10 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
         [this](const QModelIndex& index) { Q_EMIT resendRequested(m_model->at(index.row())); });
     connect(m_list, &QWidget::customContextMenuRequested, this, &HistoryPanel::showMenu);
     connect(&Theme::instance(), &Theme::changed, m_list->viewport(), qOverload<>(&QWidget::update));
+    // "12 s ago" grows older.
+    auto* clock = new QTimer(this);
+    connect(clock, &QTimer::timeout, m_list->viewport(), qOverload<>(&QWidget::update));
+    clock->start(agingMs);
 }
 
 void HistoryPanel::showEmpty()

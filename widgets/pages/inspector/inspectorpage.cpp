@@ -48,7 +48,15 @@ InspectorPage::InspectorPage(api::Client& client, QWidget* parent)
         m_call->setFocus();
     });
     connect(m_call, &CallPanel::callEnded, m_history, &HistoryPanel::refresh);
-    connect(&m_client, &api::Client::stateChanged, this, &InspectorPage::showWaitingPlace);
+    // Selecting rebuilds nothing, so this does not come back here.
+    connect(
+        m_functions, &FunctionList::listed, this,
+        [this] {
+            showWaitingPlace();
+            if (m_place.isEmpty() && !m_functions->current() && m_call->shownCall().isEmpty())
+                m_functions->selectFirst();
+        },
+        Qt::QueuedConnection);
 }
 
 void InspectorPage::createActions()
@@ -129,6 +137,7 @@ void InspectorPage::showHistoryCall(const CallSummary& call)
     const QSignalBlocker quiet(m_functions);
     if (function)
         m_functions->select(call.function, function->interfaceId);
+    m_history->select(call.id);
     m_call->showCall(call.id, function);
 }
 

@@ -50,7 +50,7 @@ void TimingBar::paintEvent(QPaintEvent*)
     painter.drawText(rect(), Qt::AlignRight | Qt::AlignVCenter, text);
     const QRectF bar(0, height() / 2.0 - 4, width() - wide, 8);
     const std::array<QColor, 4> colors = {
-        tokens().disabled, tokens().accent, tokens().info, tokens().warning};
+        tokens().disabled, tokens().accent, tokens().info, tokens().secondary};
     painter.setPen(Qt::NoPen);
     painter.setBrush(tokens().sunken);
     painter.drawRoundedRect(bar, 4, 4);

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+
+#include <QAbstractItemModelTester>
+#include <QTest>
+
+#include <tests/support/picture.h>
+#include <widgets/controls/theme.h>
+#include <widgets/viewers/jsonslice.h>
+#include <widgets/viewers/jsontreemodel.h>
+#include <widgets/viewers/resultshape.h>
+#include <widgets/viewers/resultview.h>
+#include <widgets/viewers/tablemodel.h>
+#include <widgets/viewers/vectorview.h>
+
+using namespace gb::ui;
+using Form = ResultView::Form;
+
+class ViewersTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void slices();
+    void brokenTextEnds();
+    void treeShowsPathsAndGroups();
+    void treeFindsTheValueAtAByte();
+    void largeTextStaysText();
+    void formFollowsShape_data();
+    void formFollowsShape();
+    void tableSortsAndExports();
+    void statisticsOfAVector();
+    void colorsAreSymmetricAroundZero();
+    void pictures_data();
+    void pictures();
+};
+
+namespace {
+
+QStringList treeText(
+    const QAbstractItemModel& model, const QModelIndex& parent = {}, const QString& indent = {})
+{
+    QStringList lines;
+    for (int row = 0; row < model.rowCount(parent); ++row) {
+        const auto index = model.index(row, 0, parent);
+        lines += indent + index.data().toString() + QStringLiteral(": ")
+            + index.siblingAtColumn(1).data().toString();
+        lines += treeText(model, index, indent + QLatin1Char(' '));
+    }
+    return lines;
+}
+
+} // namespace
+
+void ViewersTest::slices()
+{
+    const std::string text = R"( {"a": [1, 2.5, -3e2], "b\n": "x\"y\\", "c": {"$gb": "nan"}, "d": null} )";
+    const auto children = jsonChildren(text, wholeJson(text));
+    QCOMPARE(children.size(), 4U);
+    QCOMPARE(jsonKey(text, children[1]), QStringLiteral("b\n"));
+    QCOMPARE(jsonString(text, children[1]), QStringLiteral("x\"y\\"));
+    QVERIFY(std::isnan(*jsonNumber(text, children[2])));
+    QVERIFY(jsonKind(text, children[3]) == JsonKind::Null);
+    const auto numbers = jsonNumbers(text, children[0]);
+    QVERIFY(numbers && *numbers == (std::vector<double>{1, 2.5, -300}));
+    QVERIFY(!jsonNumbers("[1, \"2\"]", wholeJson("[1, \"2\"]")));
+}
+
+void ViewersTest::brokenTextEnds()
+{
+    for (const std::string_view text :
+        {"", "[", "{\"a", "{\"a\":", "[1,", "[[[[", "\"abc", "{\"a\":}", "]"}) {
+        const auto whole = wholeJson(text);
+        for (const auto& child : jsonChildren(text, whole))
+            QVERIFY(child.end <= text.size());
+    }
+}
+
+void ViewersTest::treeShowsPathsAndGroups()
+{
+    JsonTreeModel model;
+    const QAbstractItemModelTester tester(&model);
+    model.setText(R"({"layers": [{"name": "mlp"}, 7], "ok": true, "empty": []})");
+    QCOMPARE(treeText(model).join(QLatin1Char('\n')),
+        QStringLiteral("result: {3}\n layers: [2]\n  0: {1}\n   name: mlp\n  1: 7\n"
+                       " ok: true\n empty: [0]"));
+    const auto layers = model.index(0, 0, model.index(0, 0));
+    QCOMPARE(model.path(model.index(0, 0, model.index(0, 0, layers))), QStringLiteral("$.layers[0].name"));
+    std::string many = "[";
+    for (int i = 0; i < 2500; ++i)
+        many += (i ? "," : "") + std::to_string(i);
+    model.setText(many + "]");
+    const auto root = model.index(0, 0);
+    QCOMPARE(model.rowCount(root), 3);
+    const auto last = model.index(2, 0, root);
+    QCOMPARE(last.data().toString(), QString::fromUtf8("[2000 … 2499]"));
+    QCOMPARE(model.rowCount(last), 500);
+    QCOMPARE(model.path(model.index(499, 0, last)), QStringLiteral("$[2499]"));
+}
+
+void ViewersTest::treeFindsTheValueAtAByte()
+{
+    JsonTreeModel model;
+    std::string text = "{\"rows\": [";
+    for (int i = 0; i < 3000; ++i)
+        text += (i ? ",{\"n\":" : "{\"n\":") + std::to_string(i) + "}";
+    text += "]}";
+    model.setText(text);
+    QCOMPARE(model.path(model.indexAt(text.find("2345"))), QStringLiteral("$.rows[2345].n"));
+    QVERIFY(model.indexAt(text.size() + 10).isValid());
+}
+
+void ViewersTest::largeTextStaysText()
+{
+    std::string text = "[";
+    for (int i = 0; i < 200'000; ++i)
+        text +=
+            (i ? ",{\"id\":" : "{\"id\":") + std::to_string(i) + ",\"text\":\"some words\",\"list\":[1,2,3]}";
+    text += "]";
+    JsonTreeModel model;
+    model.setText(text);
+    const auto root = model.index(0, 0);
+    QCOMPARE(model.rowCount(root), 200);
+    QCOMPARE(model.rowCount(model.index(199, 0, root)), 1000);
+}
+
+void ViewersTest::formFollowsShape_data()
+{
+    QTest::addColumn<QByteArray>("json");
+    QTest::addColumn<int>("form");
+    const auto row = [](const char* name, const char* json, Form form) {
+        QTest::newRow(name) << QByteArray(json) << int(form);
+    };
+    row("text", R"("hello")", Form::Text);
+    row("vector", "[1, 2, 3.5]", Form::Vector);
+    row("matrix", "[[1, 2], [3, 4]]", Form::Matrix);
+    row("said matrix", R"({"kind": "matrix", "rows": "q", "data": [[1]]})", Form::Matrix);
+    row("ragged", "[[1, 2], [3]]", Form::Table);
+    row("table", R"([{"a": 1}, {"a": 2, "b": 3}])", Form::Table);
+    row("frame",
+        R"({"$gb": "table", "columns": [{"name": "a", "dtype": "i64"}], "rows": [[1]], "total_rows": 1})",
+        Form::Table);
+    row("tokens", R"({"kind": "tokens", "tokens": [{"text": " a", "score": 0.5}]})", Form::Tokens);
+    row("object", R"({"a": 1})", Form::Tree);
+    row("number", "7", Form::Tree);
+    row("empty list", "[]", Form::Tree);
+    row("tensors", R"([{"$gb": "tensor", "shape": [2]}])", Form::Tree);
+}
+
+void ViewersTest::formFollowsShape()
+{
+    QFETCH(const QByteArray, json);
+    QFETCH(const int, form);
+    const auto forms = ResultView::formsFor(json.toStdString());
+    QCOMPARE(int(forms.first()), form);
+    QVERIFY(forms.contains(Form::Raw));
+}
+
+void ViewersTest::tableSortsAndExports()
+{
+    TableModel model;
+    const QAbstractItemModelTester tester(&model);
+    QVERIFY(model.setText(std::make_shared<const std::string>(
+        R"([{"name": "b", "n": 10}, {"name": "a, \"x\"", "n": 9}, {"n": "none"}])")));
+    QCOMPARE(model.rowCount(), 3);
+    model.sort(1, Qt::AscendingOrder);
+    QCOMPARE(model.asCsv(), QStringLiteral("name,n\n\"a, \"\"x\"\"\",9\nb,10\n,none\n"));
+    QVERIFY(!model.setText(std::make_shared<const std::string>("7")));
+    QCOMPARE(model.rowCount(), 0);
+}
+
+void ViewersTest::statisticsOfAVector()
+{
+    const auto text = VectorView::statistics({1, 2, 3, 4, std::nan("")});
+    QVERIFY(text.contains(QStringLiteral("mean 2.5")));
+    QVERIFY(text.contains(QStringLiteral("1 not finite")));
+}
+
+void ViewersTest::colorsAreSymmetricAroundZero()
+{
+    const auto scale = ColorScale::of(-1, 3);
+    QVERIFY(scale.diverging);
+    QCOMPARE(scale.low, -3.0);
+    QCOMPARE(scale.color(0), QRgb(0xFFF7F7F7));
+    QVERIFY(!ColorScale::of(0, 3).diverging);
+    QCOMPARE(qAlpha(ColorScale::of(0, 1).color(std::nan(""))), 0);
+}
+
+void ViewersTest::pictures_data()
+{
+    QTest::addColumn<QByteArray>("json");
+    QByteArray wave = "[";
+    QByteArray matrix = "[";
+    for (int i = 0; i < 500; ++i)
+        wave += (i ? "," : "") + QByteArray::number(std::sin(i / 20.0) * i);
+    for (int i = 0; i < 20; ++i) {
+        matrix += i ? ",[" : "[";
+        for (int j = 0; j < 30; ++j)
+            matrix += (j ? "," : "") + QByteArray::number(std::sin(i / 3.0) * std::cos(j / 4.0));
+        matrix += "]";
+    }
+    QTest::newRow("vector") << wave + "]";
+    QTest::newRow("matrix") << matrix + "]";
+    QTest::newRow("tree") << QByteArray(
+        R"({"model": "gpt2", "layers": [{"name": "mlp", "norm": 3.25, "on": true}], "none": null})");
+    QTest::newRow("table") << QByteArray(
+        R"([{"token": "cat", "score": 0.5, "rank": 3}, {"token": "dog", "score": 0.25, "rank": 11}])");
+    QTest::newRow("tokens") << QByteArray(
+        R"({"kind": "tokens", "tokens": [{"text": "the", "score": -0.5}, {"text": " cat", "score": 0.5}, {"text": "\n", "score": 0.1}]})");
+}
+
+void ViewersTest::pictures()
+{
+    QFETCH(const QByteArray, json);
+    for (const auto scheme : {Scheme::Light, Scheme::Dark}) {
+        Theme::instance().apply({scheme});
+        ResultView view;
+        view.resize(720, 360);
+        view.setResult(json.toStdString());
+        view.show();
+        QCoreApplication::processEvents();
+        const auto name = QStringLiteral("viewer-%1-%2")
+                              .arg(QLatin1String(QTest::currentDataTag()),
+                                  QLatin1String(scheme == Scheme::Dark ? "dark" : "light"));
+        QVERIFY(gb::test::colorsIn(gb::test::picture(view, name)) > 8);
+    }
+}
+
+QTEST_MAIN(ViewersTest)
+#include "tst_viewers.moc"
