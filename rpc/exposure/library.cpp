@@ -148,7 +148,7 @@ std::string definition(const Function& function, const std::string& python)
 std::vector<LibraryName> libraryNames(const std::vector<Function>& functions)
 {
     std::set<std::string> taken{"Array", "CallCancelled", "CallTimeout", "HostUnreachable", "Image",
-        "RemoteError", "_gb_call", "_gb_runtime", "_gb_stream", "settings"};
+        "RemoteError", "_gb_call", "_gb_runtime", "_gb_stream", "_gb_values", "settings"};
     std::vector<LibraryName> names;
     // Those that can keep their name get it before any other may take it.
     std::set<std::string> kept;

@@ -11,7 +11,7 @@
 
 namespace gb::rpc {
 
-// What is the same in every library: library_runtime.py, byte for byte.
+// What is the same in every library: library_values.py and library_runtime.py, byte for byte.
 std::string_view libraryRuntime();
 
 // The name a function has in the library; another than its own where that is no identifier, a keyword, or

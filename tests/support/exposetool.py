@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNTIME = ROOT / "rpc" / "exposure" / "library_runtime.py"
+RUNTIME = "\n\n".join((ROOT / "rpc" / "exposure" / name).read_text(encoding="utf-8")
+                      for name in ("library_values.py", "library_runtime.py"))
 
 
 def bin_folder() -> Path:
@@ -52,7 +53,6 @@ def schema(*functions: Dict[str, Any], name: str = "model_tools", doc: str = "")
 
 def split(text: str) -> List[str]:
     """The two parts of a library that are not constant: the module's docstring and the definitions."""
-    runtime = RUNTIME.read_text(encoding="utf-8")
-    before, found, after = text.partition(runtime)
+    before, found, after = text.partition(RUNTIME)
     assert found, "the run-time part is not in the library as it stands in the source tree"
     return [before, after]
