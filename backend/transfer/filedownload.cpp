@@ -39,9 +39,15 @@ public:
             return whole(response);
         if (response.status != 206)
             return gb::fail("net.no_ranges", "the server does not send parts of files");
-        const std::string expected = "bytes " + std::to_string(m_range->first) + "-"
-            + std::to_string(m_range->last) + "/" + std::to_string(m_size);
-        if (const std::string came = response.header("Content-Range"); came != expected)
+        const std::string total = "/" + std::to_string(m_size);
+        const std::string expected =
+            "bytes " + std::to_string(m_range->first) + "-" + std::to_string(m_range->last) + total;
+        const std::string came = response.header("Content-Range");
+        // Another total is another file; asking again would not change it.
+        if (came.find('/') != std::string::npos && !came.ends_with("/*") && !came.ends_with(total))
+            return gb::fail("net.wrong_size",
+                "the server has another file: " + came.substr(0, 80) + " instead of " + expected);
+        if (came != expected)
             return gb::fail("net.wrong_range",
                 "the server sent \"" + came.substr(0, 80) + "\" instead of \"" + expected + "\"");
         return {};

@@ -88,6 +88,7 @@ private Q_SLOTS:
     void goesOnWhereItWas();
     void ignoresAForeignRecord();
     void cancelKeepsPieces();
+    void leavesTheDiskRoom();
     void limitsTheRate();
     void emptyFile();
     void readsRetryAfter();
@@ -248,6 +249,16 @@ void TestFileDownload::cancelKeepsPieces()
     const std::uint64_t before = scene.cdn.sentBytes();
     QVERIFY(scene.fetch().has_value());
     QVERIFY(scene.cdn.sentBytes() - before < scene.spec.size);
+    QVERIFY(scene.isWhole());
+}
+
+void TestFileDownload::leavesTheDiskRoom()
+{
+    Scene scene;
+    scene.options.keepFree = 1ULL << 60U;
+    QCOMPARE(scene.fetch().error().code, std::string("io.disk_full"));
+    scene.options.keepFree = 0;
+    QVERIFY(scene.fetch().has_value());
     QVERIFY(scene.isWhole());
 }
 
