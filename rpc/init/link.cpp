@@ -65,7 +65,7 @@ bool Link::flush()
 
 bool Link::receive()
 {
-    std::array<char, 1U << 16U> buffer; // NOLINT: filled by read
+    static std::array<char, 1U << 19U> buffer; // this process has one thread
     const ssize_t got = ::recv(m_fd.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0)
         return errno == EAGAIN || errno == EINTR;

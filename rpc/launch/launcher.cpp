@@ -195,6 +195,10 @@ Result<std::unique_ptr<RunningSandbox>> launchSandbox(
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return failErrno("cannot make", "a socket pair", errno);
+    // Files travel over it; the kernel cuts this to what an ordinary user may have.
+    constexpr int roomForFiles = 1 << 20;
+    for (const int end : ends)
+        ::setsockopt(end, SOL_SOCKET, SO_SNDBUF, &roomForFiles, sizeof roomForFiles);
     UniqueFd ours(ends[0]);
     UniqueFd theirs(ends[1]);
 

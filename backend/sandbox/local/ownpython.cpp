@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
+#include <mutex>
 #include <set>
 
 #include <backend/base/json.h>
@@ -49,6 +51,16 @@ constexpr std::array rootLinks{"bin", "sbin", "lib", "lib32", "lib64", "libx32"}
 
 Result<InterpreterInfo> askInterpreter(const std::string& executable)
 {
+    // Asking takes as long as everything else of a start; the answer holds until the file changes.
+    static std::mutex mutex;
+    static std::map<std::pair<std::string, fs::file_time_type>, InterpreterInfo> known;
+    std::error_code error;
+    const std::pair key{executable, fs::last_write_time(executable, error)};
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = known.find(key); !error && found != known.end())
+            return found->second;
+    }
     const auto said = runHostCommand({executable, "-I", "-c", question}, {});
     if (!said)
         return fail(said.error());
@@ -64,6 +76,8 @@ Result<InterpreterInfo> askInterpreter(const std::string& executable)
     for (const Json& prefix : (*json)["prefixes"])
         prefixes.insert(fs::path(prefix.get<std::string>()).lexically_normal().string());
     info.prefixes.assign(prefixes.begin(), prefixes.end());
+    const std::lock_guard lock(mutex);
+    known[key] = info;
     return info;
 }
 
