@@ -16,7 +16,7 @@ RUNTIME = "\n\n".join((ROOT / "rpc" / "exposure" / name).read_text(encoding="utf
 
 
 def bin_folder() -> Path:
-    return Path(os.environ.get("GB_BIN", ROOT / ".build" / "dev" / "bin"))
+    return Path(os.environ.get("GB_BIN", ROOT / ".build" / "dev" / "bin")).resolve()
 
 
 def run_tool(*arguments: str, text: str = "") -> str:
