@@ -59,7 +59,7 @@ public:
     void close(Error reason);
 
 Q_SIGNALS:
-    void requested(const gb::api::Incoming& request);
+    void requested(gb::api::Incoming& request); // the one who takes it may move from it
     void notified(const gb::api::Incoming& notification);
     void wrote(); // unsent() went down
     void closed(const gb::Error& reason);

@@ -53,7 +53,7 @@ struct ParamType<std::string>
 {
     static constexpr std::string_view name = "string";
     static bool matches(const Json& json) { return json.is_string(); }
-    static std::string take(const Json& json) { return json.get<std::string>(); }
+    static std::string take(Json& json) { return std::move(json.get_ref<std::string&>()); }
 };
 template <>
 struct ParamType<std::int64_t>
@@ -79,21 +79,21 @@ struct ParamType<JsonArray>
 {
     static constexpr std::string_view name = "array";
     static bool matches(const Json& json) { return json.is_array(); }
-    static JsonArray take(const Json& json) { return {json}; }
+    static JsonArray take(Json& json) { return {std::move(json)}; }
 };
 template <>
 struct ParamType<JsonObject>
 {
     static constexpr std::string_view name = "object";
     static bool matches(const Json& json) { return json.is_object(); }
-    static JsonObject take(const Json& json) { return {json}; }
+    static JsonObject take(Json& json) { return {std::move(json)}; }
 };
 template <>
 struct ParamType<Json>
 {
     static constexpr std::string_view name = "any";
     static bool matches(const Json&) { return true; }
-    static Json take(const Json& json) { return json; }
+    static Json take(Json& json) { return std::move(json); }
 };
 
 template <typename T>
@@ -106,7 +106,7 @@ struct IsOptional<std::optional<T>> : std::true_type
 };
 
 template <typename T>
-Status decodeValue(const Json& params, std::string_view name, T& value)
+Status decodeValue(Json& params, std::string_view name, T& value)
 {
     const auto it = params.find(name);
     if constexpr (IsOptional<T>::value) {
@@ -132,7 +132,7 @@ Status decodeValue(const Json& params, std::string_view name, T& value)
 Status checkNames(const Json& params, const std::vector<std::string_view>& known);
 
 template <typename P>
-Result<P> decodeParams(const Json& params)
+Result<P> decodeParams(Json& params)
 {
     P decoded;
     Status status;
@@ -175,7 +175,8 @@ Json describeParams()
 class Binder
 {
 public:
-    using Handler = std::function<void(const Json& params, std::string attachment, Reply reply)>;
+    using Handler =
+        std::function<void(Json& params, std::string attachment, Reply reply)>; // moves from params
     struct Bound
     {
         Handler handler;
@@ -187,7 +188,7 @@ public:
     void bind(std::string_view name, std::function<void(P, std::string, Reply)> handler)
     {
         add(name, describeParams<P>(),
-            [handler = std::move(handler)](const Json& params, std::string attachment, Reply reply) {
+            [handler = std::move(handler)](Json& params, std::string attachment, Reply reply) {
                 auto decoded = decodeParams<P>(params);
                 if (!decoded)
                     return reply.refuse(decoded.error());

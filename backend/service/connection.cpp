@@ -18,7 +18,7 @@ constexpr std::size_t openRequestsLimit = 4096;
 
 Connection::Connection(UniqueFd socket, QObject* parent) : QObject(parent), m_channel(std::move(socket))
 {
-    connect(&m_channel, &api::Channel::requested, this, [this](const api::Incoming& request) {
+    connect(&m_channel, &api::Channel::requested, this, [this](api::Incoming& request) {
         if (m_open.size() >= openRequestsLimit || m_open.contains(request.message.id))
             return m_channel.refuse(request.message.id,
                 Error{"rpc.busy", "too many requests at a time, or two with the same id"});

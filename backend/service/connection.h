@@ -37,7 +37,7 @@ public:
     Reply replyTo(std::int64_t request);
 
 Q_SIGNALS:
-    void requested(gb::service::Connection* self, const gb::api::Incoming& request);
+    void requested(gb::service::Connection* self, gb::api::Incoming& request);
     void drained(gb::service::Connection* self); // it has read on
     void closed(gb::service::Connection* self, const gb::Error& reason);
 

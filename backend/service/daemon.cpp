@@ -152,7 +152,7 @@ void Daemon::accept()
     auto* connection = new Connection(std::move(fd));
     m_connections.insert(connection);
     connect(connection, &Connection::requested, this,
-        [this](Connection* self, const api::Incoming& request) { m_dispatcher.dispatch(self, request); });
+        [this](Connection* self, api::Incoming& request) { m_dispatcher.dispatch(self, request); });
     connect(connection, &Connection::drained, this, [this](Connection* self) {
         m_state.resume(self);
         m_feeds.resume(self);

@@ -16,12 +16,49 @@ namespace {
 // is.
 constexpr std::size_t keptOutcomeLimit = 64U << 10U;
 
-std::string digestOf(const api::Method& method, Json params, const std::string& attachment)
+void appendSized(std::string& out, char tag, std::string_view text)
 {
-    params.erase("op");
+    out += tag;
+    out += std::to_string(text.size());
+    out += ':';
+    out += text;
+}
+
+// Every value in one unambiguous form; cheaper than writing JSON, which a large batch of events would feel.
+void appendCanonical(std::string& out, const Json& json)
+{
+    if (json.is_string())
+        return appendSized(out, 's', json.get_ref<const std::string&>());
+    if (json.is_object()) {
+        out += '{';
+        for (const auto& [key, value] : json.items()) {
+            appendSized(out, 'k', key);
+            appendCanonical(out, value);
+        }
+        out += '}';
+    } else if (json.is_array()) {
+        out += '[';
+        for (const Json& value : json)
+            appendCanonical(out, value);
+        out += ']';
+    } else {
+        appendSized(out, 'v', json.dump());
+    }
+}
+
+std::string digestOf(const api::Method& method, const Json& params, const std::string& attachment)
+{
+    std::string text;
+    appendSized(text, 'm', method.name);
+    for (const auto& [key, value] : params.items()) {
+        if (key == "op")
+            continue;
+        appendSized(text, 'k', key);
+        appendCanonical(text, value);
+    }
     Sha256 hash;
-    hash.add(method.name);
-    hash.add(params.dump(-1, ' ', false, Json::error_handler_t::replace));
+    hash.add(text);
+    hash.add("|");
     hash.add(attachment);
     return hash.hex();
 }
@@ -53,7 +90,7 @@ void Dispatcher::setIntent(std::string_view method, std::function<std::string(co
     m_intents.insert_or_assign(std::string(method), std::move(data));
 }
 
-void Dispatcher::dispatch(Connection* connection, const api::Incoming& request)
+void Dispatcher::dispatch(Connection* connection, api::Incoming& request)
 {
     const std::string& name = request.message.method;
     Reply reply = connection->replyTo(request.message.id);
@@ -65,19 +102,19 @@ void Dispatcher::dispatch(Connection* connection, const api::Incoming& request)
     if (!connection->isGreeted() && name != "daemon.hello")
         return reply.refuse(Error{"rpc.hello_first", "the first request must be daemon.hello"});
     if (method->op)
-        return beginOp(*method, request.message.body, request.attachment, std::move(reply));
+        return beginOp(*method, request, std::move(reply));
     reply.setConnection(connection);
-    bound->handler(request.message.body, request.attachment, reply);
+    bound->handler(request.message.body, std::move(request.attachment), reply);
     reply.setConnection(nullptr);
 }
 
-void Dispatcher::beginOp(const api::Method& method, Json params, std::string attachment, Reply reply)
+void Dispatcher::beginOp(const api::Method& method, api::Incoming& incoming, Reply reply)
 {
-    const std::string op = stringOr(params, "op");
+    const std::string op = stringOr(incoming.message.body, "op");
     if (!isId(op))
         return reply.refuse(
             Error{"params.op", std::string(method.name) + " changes something and needs an op (a UUID)"});
-    const std::string digest = digestOf(method, params, attachment);
+    const std::string digest = digestOf(method, incoming.message.body, incoming.attachment);
     if (const auto running = m_ops.find(op); running != m_ops.end()) {
         if (running->second.method != method.name || running->second.digest != digest)
             return reply.refuse(Error{"rpc.op_mismatch", "this op came before with another request"});
@@ -86,29 +123,29 @@ void Dispatcher::beginOp(const api::Method& method, Json params, std::string att
     }
     reply.setOp(op, false);
     m_ops.emplace(op, Op{{std::move(reply)}, std::string(method.name), digest});
+    const auto request = std::make_shared<api::Incoming>(std::move(incoming));
     OpStart start{op, std::string(method.name), digest, std::nullopt};
     if (const auto intent = m_intents.find(method.name); intent != m_intents.end())
-        start.intent = Intent{op, std::string(method.name), intent->second(params), 0};
+        start.intent = Intent{op, std::string(method.name), intent->second(request->message.body), 0};
     const Handler& handler = m_binder.find(method.name)->handler;
-    m_store->beginOp(std::move(start),
-        onMain<OpBegun>(this,
-            [this, op, handler, params = std::move(params), attachment = std::move(attachment)](
-                Result<OpBegun> begun) {
-                if (!begun)
-                    return answerAll(op, fail(begun.error()));
-                onBegun(op, std::move(*begun), handler, params, attachment);
-            }));
+    m_store->beginOp(
+        std::move(start), onMain<OpBegun>(this, [this, op, &handler, request](const Result<OpBegun>& begun) {
+            if (begun)
+                onBegun(op, *begun, handler, request);
+            else
+                answerAll(op, fail(begun.error()));
+        }));
 }
 
 void Dispatcher::onBegun(
-    const std::string& op, OpBegun begun, Handler handler, Json params, std::string attachment)
+    const std::string& op, OpBegun begun, const Handler& handler, const RequestPtr& request)
 {
     switch (begun.state) {
     case OpBegun::State::New:
-        return runOp(op, false, handler, params, std::move(attachment));
+        return runOp(op, false, handler, request);
     case OpBegun::State::Pending: // of this daemon, but nobody here is at it: its answer got lost
     case OpBegun::State::Interrupted:
-        return runOp(op, true, handler, params, std::move(attachment));
+        return runOp(op, true, handler, request);
     case OpBegun::State::Mismatch:
         return answerAll(op, fail("rpc.op_mismatch", "this op came before with another request"));
     case OpBegun::State::Repeat:
@@ -118,14 +155,13 @@ void Dispatcher::onBegun(
     if (!outcome)
         return answerAll(op, fail(outcome.error()));
     if (boolOr(*outcome, "again"))
-        return runOp(op, true, handler, params, std::move(attachment));
+        return runOp(op, true, handler, request);
     if (const auto error = outcome->find("error"); error != outcome->end())
         return answerAll(op, fail(Error::fromJson(*error)));
     answerAll(op, api::Answer{std::move((*outcome)["result"]), {}});
 }
 
-void Dispatcher::runOp(
-    const std::string& op, bool resumed, const Handler& handler, const Json& params, std::string attachment)
+void Dispatcher::runOp(const std::string& op, bool resumed, const Handler& handler, const RequestPtr& request)
 {
     const auto running = m_ops.find(op);
     if (running == m_ops.end())
@@ -141,7 +177,7 @@ void Dispatcher::runOp(
         first.caller());
     reply.setOp(op, resumed);
     first.onCancel(reply.canceller());
-    handler(params, std::move(attachment), std::move(reply));
+    handler(request->message.body, std::move(request->attachment), std::move(reply));
 }
 
 void Dispatcher::onOutcome(const std::string& op, const Result<api::Answer>& outcome)

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <memory>
+
 #include <backend/api/channel.h>
 #include <backend/api/methods.h>
 #include <backend/store/store.h>
@@ -25,10 +27,11 @@ public:
     Dispatcher(Store* store, QObject* parent = nullptr);
 
     Binder& binder() { return m_binder; }
+    const Binder& binder() const { return m_binder; }
     // What a method wants to find again if the daemon dies in the middle; recorded with the op.
     void setIntent(std::string_view method, std::function<std::string(const Json& params)> data);
 
-    void dispatch(Connection* connection, const api::Incoming& request);
+    void dispatch(Connection* connection, api::Incoming& request); // moves from it
     int openOps() const { return static_cast<int>(m_ops.size()); }
 
 private:
@@ -40,10 +43,11 @@ private:
     };
     using Handler = Binder::Handler;
 
-    void beginOp(const api::Method& method, Json params, std::string attachment, Reply reply);
-    void onBegun(const std::string& op, OpBegun begun, Handler handler, Json params, std::string attachment);
-    void runOp(const std::string& op, bool resumed, const Handler& handler, const Json& params,
-        std::string attachment);
+    void beginOp(const api::Method& method, api::Incoming& incoming, Reply reply);
+    // A big request must not be copied on its way through the store's callback.
+    using RequestPtr = std::shared_ptr<api::Incoming>;
+    void onBegun(const std::string& op, OpBegun begun, const Handler& handler, const RequestPtr& request);
+    void runOp(const std::string& op, bool resumed, const Handler& handler, const RequestPtr& request);
     void onOutcome(const std::string& op, const Result<api::Answer>& outcome);
     void answerAll(const std::string& op, const Result<api::Answer>& outcome);
 

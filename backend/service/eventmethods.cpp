@@ -54,6 +54,18 @@ struct StreamParams
 // One event has to fit into a frame together with what surrounds it, for everyone who reads it later.
 constexpr std::size_t eventLimit = 4U << 20U;
 
+// Most data is plain text or numbers; this spares the general writer for the former.
+std::string textOf(const Json& data)
+{
+    if (data.is_string()) {
+        const auto& text = data.get_ref<const std::string&>();
+        const auto isPlain = [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; };
+        if (std::ranges::all_of(text, isPlain))
+            return '"' + text + '"';
+    }
+    return data.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Result<std::vector<NewEvent>> decodeEvents(const Json& events)
 {
     std::vector<NewEvent> decoded;
@@ -63,8 +75,7 @@ Result<std::vector<NewEvent>> decodeEvents(const Json& events)
         if (!event.is_object() || type == event.end() || !type->is_string())
             return fail("params.type", "an event is {type, data}");
         const auto data = event.find("data");
-        std::string text =
-            data == event.end() ? "null" : data->dump(-1, ' ', false, Json::error_handler_t::replace);
+        std::string text = data == event.end() ? "null" : textOf(*data);
         if (text.size() > eventLimit)
             return fail("events.too_large", "an event takes up to 4 MiB");
         decoded.push_back({type->get<std::string>(), std::move(text)});
@@ -85,8 +96,7 @@ Status checkStream(const std::string& stream)
 bool sameEvent(const Json& stored, const NewEvent& wanted)
 {
     const auto data = stored.find("data");
-    return stringOr(stored, "type") == wanted.type && data != stored.end()
-        && data->dump(-1, ' ', false, Json::error_handler_t::replace) == wanted.data;
+    return stringOr(stored, "type") == wanted.type && data != stored.end() && textOf(*data) == wanted.data;
 }
 
 // An earlier daemon may have appended these events and died before it could say so. The intent knows where
