@@ -128,9 +128,15 @@ void Banner::paintEvent(QPaintEvent*)
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), cornerRadius, cornerRadius);
 }
 
+void Banner::openDetails()
+{
+    if (!m_details->isVisibleTo(this) && !m_details->document()->isEmpty())
+        toggleDetails();
+}
+
 void Banner::toggleDetails()
 {
-    const bool open = !m_details->isVisible();
+    const bool open = !m_details->isVisibleTo(this);
     m_details->setVisible(open);
     m_more->setIcon(icon(open ? QStringLiteral("chevron-up") : QStringLiteral("chevron-down")));
 }

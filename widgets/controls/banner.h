@@ -28,6 +28,7 @@ public:
 
     void show(Tone tone, const QString& title, const QString& why = {}, const QString& details = {});
     void showError(const QString& what, const Error& error);
+    void openDetails();
     // Shown at the right; removed by the next show().
     void addAction(const QString& text, std::function<void()> act);
     void dismiss();

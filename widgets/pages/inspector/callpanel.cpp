@@ -332,6 +332,7 @@ void CallPanel::showError(const Json& record)
     const bool cancelled = stringOr(record, "state") == "cancelled";
     m_banner->show(cancelled ? Tone::Warning : Tone::Error, cancelled ? tr("Cancelled") : title, message,
         tracebackText(error));
+    m_banner->openDetails();
 }
 
 void CallPanel::find()

@@ -19,10 +19,14 @@ namespace {
 
 constexpr int settingFieldWidth = 220;
 
-// "retention.max_age_days" → "Max age days": keys are words a person can read.
+// "retention.max_age_days" → "Max age, days": keys are words a person can read, the last one the unit.
 QString settingTitle(const QString& key)
 {
     auto words = key.section(QLatin1Char('.'), 1).replace(QLatin1Char('_'), QLatin1Char(' '));
+    for (const auto* unit : {"days", "bytes", "s"})
+        if (const auto last = QLatin1Char(' ') + QLatin1String(unit); words.endsWith(last))
+            words = words.chopped(last.size()) + QStringLiteral(", ")
+                + (last == QLatin1String(" s") ? QStringLiteral("seconds") : last.mid(1));
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
     return words;
