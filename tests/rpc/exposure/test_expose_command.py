@@ -148,10 +148,19 @@ def check_skill(folder: Path) -> None:
         assert (folder / link).is_file()
 
 
+def check_with_the_reference(folder: Path) -> None:
+    """The validator of the format's authors (pip: skills-ref), where it is installed."""
+    validator = Path(sys.executable).with_name("agentskills")
+    if validator.exists():
+        done = subprocess.run([str(validator), "validate", str(folder)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_skill_is_a_valid_folder_with_a_library_that_works(glovebox: Glovebox) -> None:
     glovebox.run("expose", "fixture", "--as", "skill", "--name", "Model_Tools 2", "--out", "skills")
     folder = glovebox.folder / "skills" / "model-tools-2"
     check_skill(folder)
+    check_with_the_reference(folder)
     [library] = [file.stem for file in (folder / "scripts").glob("*.py")]
     done = subprocess.run([sys.executable, "-c", f"import {library}; print({library}.add(1))"],
                           cwd=folder / "scripts", capture_output=True, text=True, timeout=30)
