@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include <rpc/launch/launcher.h>
 #include <backend/sandbox/local/ownpython.h>
+#include <rpc/launch/launcher.h>
 
 #include <tests/support/temporary.h>
 
