@@ -244,6 +244,25 @@ private Q_SLOTS:
             QCOMPARE(said(*commands[static_cast<std::size_t>(i)]->wait()), QString("200000\n[%1]").arg(i));
     }
 
+    void longStacksAreMountedWhole()
+    {
+        // More than mount(2) takes in one page of options: the oldest layer must still be there.
+        auto spec = *ownPythonSpec(m_store);
+        spec.readOnlyRoot = false;
+        spec.upper = "stack/upper";
+        spec.work = "stack/work";
+        spec.folders.insert(spec.folders.end(), {spec.upper, spec.work});
+        constexpr int layers = 60;
+        for (int i = 0; i < layers; ++i) {
+            spec.lowers.push_back("stack/" + std::string(100, 'x') + std::to_string(i));
+            spec.folders.push_back(spec.lowers.back() + "/layer" + std::to_string(i));
+        }
+        const auto sandbox = launchSandbox(spec, buildTools());
+        QVERIFY2(sandbox.has_value(), sandbox ? "" : sandbox.error().message.c_str());
+        QCOMPARE(said((*sandbox)->init().run(shell("ls -d /layer* | wc -l; ls -d /layer0 /layer59"))),
+            QString("60\n/layer0\n/layer59\n[0]"));
+    }
+
     void theEnd()
     {
         const auto running = init().start(command({"sleep", "1000"}));
