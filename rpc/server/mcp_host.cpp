@@ -6,25 +6,48 @@
 #include <backend/base/clock.h>
 #include <rpc/keeper/json_check.h>
 
+#include "event_stream.h"
 #include "router.h"
 
 namespace gb::rpc {
 namespace {
 
-class ExchangeAnswer : public McpAnswer
+class ExchangeAnswer : public McpAnswer, public std::enable_shared_from_this<ExchangeAnswer>
 {
 public:
     explicit ExchangeAnswer(HttpExchangePtr exchange) : m_exchange(std::move(exchange)) { }
 
+    // Clients give up on silence, so a long call says now and then that it is there.
+    void keepAlive(Loop& loop, std::int64_t everyMs)
+    {
+        loop.after(everyMs, [weak = weak_from_this(), &loop, everyMs] {
+            const auto self = weak.lock();
+            if (!self || self->m_done)
+                return;
+            self->beginStream();
+            self->write(": still at it\n\n");
+            self->keepAlive(loop, everyMs);
+        });
+    }
+
     void reply(int status, std::string_view type, std::string body) override
     {
+        m_done = true;
         m_exchange->onGone({});
-        m_exchange->reply(status, type, SharedText(std::move(body)));
+        if (!m_exchange->streaming())
+            return m_exchange->reply(status, type, SharedText(std::move(body)));
+        m_exchange->write(sseEvent("message", body));
+        m_exchange->endStream();
     }
-    void beginStream() override { m_exchange->beginStream("text/event-stream"); }
+    void beginStream() override
+    {
+        if (!m_exchange->streaming())
+            m_exchange->beginStream("text/event-stream");
+    }
     void write(std::string_view text) override { m_exchange->write(text); }
     void endStream() override
     {
+        m_done = true;
         m_exchange->onGone({});
         m_exchange->endStream();
     }
@@ -32,6 +55,7 @@ public:
 
 private:
     HttpExchangePtr m_exchange;
+    bool m_done = false;
 };
 
 McpProgress progressOf(const Json& data)
@@ -49,9 +73,12 @@ void KeeperMcp::handle(const HttpExchangePtr& exchange)
     const RequestHead& head = exchange->head();
     const TokenPtr& token = exchange->token();
     m_callers[token->id] = token;
-    m_endpoint.handle({exchange->body(), token->id, head.accepts("text/event-stream"), head.mcpVersion,
-                          head.mcpMethod, head.mcpName},
-        std::make_shared<ExchangeAnswer>(exchange));
+    const bool stream = head.accepts("text/event-stream");
+    const auto answer = std::make_shared<ExchangeAnswer>(exchange);
+    if (stream)
+        answer->keepAlive(m_keeper.loop(), m_keeper.config().limits.idleMs / 8);
+    m_endpoint.handle(
+        {exchange->body(), token->id, stream, head.mcpVersion, head.mcpMethod, head.mcpName}, answer);
 }
 
 TokenPtr KeeperMcp::tokenOf(std::string_view caller) const

@@ -62,6 +62,17 @@ def test_progress_streams(host: ExposedHost) -> None:
     assert last["result"]["content"][0]["text"] == "done"
 
 
+def test_a_long_silent_call_keeps_the_stream_alive(tmp_path: Path) -> None:
+    source = "import time\n\n@expose\ndef quiet() -> int:\n    time.sleep(0.4)\n    return 5\n"
+    host = ExposedHost(tmp_path / "h", source, limits={"idle_ms": 800})
+    try:
+        _, text = ask(host, "tools/call", name="quiet", arguments={})
+        assert text.count(b": still at it\n\n") >= 1
+        assert events(text)[-1]["result"]["structuredContent"] == {"result": 5}
+    finally:
+        host.close()
+
+
 def test_closing_cancels(host: ExposedHost) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", host.port, timeout=10)
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
