@@ -70,7 +70,7 @@ const std::vector<Command>& allCommands()
     static const std::vector<Command> commands = [] {
         std::vector<Command> all;
         for (auto part : {machineCommands, daemonCommands, experimentCommands, serveCommands, callCommands,
-                 exposeCommands, eventCommands, settingsCommands, helpCommands}) {
+                 exposeCommands, modelCommands, eventCommands, settingsCommands, helpCommands}) {
             for (Command& command : part())
                 all.push_back(std::move(command));
         }

@@ -32,6 +32,7 @@ std::vector<Command> machineCommands();
 std::vector<Command> serveCommands();
 std::vector<Command> callCommands();
 std::vector<Command> exposeCommands();
+std::vector<Command> modelCommands();
 std::vector<Command> helpCommands();
 
 // Finds the command, parses its arguments, runs it.

@@ -228,11 +228,20 @@ void ModelDownloads::setState(Download& download, State state, std::optional<Err
 {
     if (download.state != state || download.since == 0)
         download.since = wallMs();
+    const bool endsOrBegins = isFinal(download.state) != isFinal(state);
     download.state = state;
     download.reason = std::move(reason);
     if (state != State::Downloading)
         download.samples.points.clear();
     Q_EMIT changed(download.id);
+    if (endsOrBegins)
+        Q_EMIT busyChanged();
+}
+
+bool ModelDownloads::isBusy() const
+{
+    return !m_active.empty()
+        || std::ranges::any_of(m_downloads, [](const auto& download) { return !isFinal(download->state); });
 }
 
 void ModelDownloads::stop(const std::string& id)
@@ -290,6 +299,7 @@ Status ModelDownloads::forget(const std::string& id)
         return fail("models.no_download", "there is no such download", Json{{"id", id}});
     stop(id);
     Q_EMIT removed(id);
+    Q_EMIT busyChanged();
     save();
     return {};
 }

@@ -65,7 +65,7 @@ public:
     Json item(const std::string& id) const; // for the state topic "models"; null when there is none
     std::vector<std::string> ids() const; // oldest first
     State state(const std::string& id) const;
-    bool isBusy() const { return !m_active.empty(); } // something would be lost by leaving now
+    bool isBusy() const; // something is under way or waits for the network
 
 Q_SIGNALS:
     void changed(const std::string& id);

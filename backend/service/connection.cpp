@@ -42,6 +42,7 @@ void Connection::greet(Caller caller, std::map<std::string, std::string> environ
 {
     m_caller = std::move(caller);
     m_environment = std::move(environment);
+    m_caller.environment = std::make_shared<const std::map<std::string, std::string>>(m_environment);
     m_greeted = true;
 }
 

@@ -51,6 +51,8 @@ Result<std::unique_ptr<Daemon>> Daemon::create(DaemonOptions options)
     if (!settings)
         return fail(settings.error());
     std::unique_ptr<Daemon> daemon(new Daemon(std::move(options), std::move(*store), std::move(*settings)));
+    GB_TRY(daemon->openModels());
+    daemon->bindMethods();
     GB_TRY(daemon->m_interfaces->attachAll());
     GB_TRY(daemon->listen());
     daemon->considerLeaving();
@@ -60,12 +62,11 @@ Result<std::unique_ptr<Daemon>> Daemon::create(DaemonOptions options)
 Daemon::Daemon(DaemonOptions options, std::unique_ptr<Store> store, Settings settings)
     : m_options(std::move(options)), m_startedAt(wallMs()), m_store(std::move(store)),
       m_settings(std::move(settings)),
-      m_state({"jobs", "interfaces", "calls", "runs", "sandboxes", "daemon"}), m_feeds(m_store.get()),
-      m_jobs(m_store.get(), &m_state), m_dispatcher(m_store.get()),
+      m_state({"jobs", "interfaces", "calls", "runs", "sandboxes", "models", "daemon"}),
+      m_feeds(m_store.get()), m_jobs(m_store.get(), &m_state), m_dispatcher(m_store.get()),
       m_interfaces(std::make_unique<Interfaces>(m_store.get(), &m_state, m_options.dataFolder))
 {
     connectParts();
-    bindMethods();
     publish();
 }
 
@@ -101,11 +102,31 @@ void Daemon::connectParts()
 void Daemon::bindMethods()
 {
     const Services services{this, m_store.get(), &m_settings, &m_state, &m_feeds, &m_jobs, m_interfaces.get(),
-        m_options.dataFolder};
+        m_models.get(), m_options.dataFolder};
     for (const auto bind : {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods,
              bindSettingsMethods, bindInterfaceMethods, bindExposeMethods, bindCallMethods, bindRunMethods,
-             bindExperimentMethods, bindDiagnosticsMethods, bindDoctorMethods})
+             bindExperimentMethods, bindDiagnosticsMethods, bindDoctorMethods, bindModelMethods})
         bind(&m_dispatcher, services);
+}
+
+Status Daemon::openModels()
+{
+    ModelDownloads::Options options;
+    options.atOnce = static_cast<int>(std::clamp<std::int64_t>(m_settings.integer("models.at_once"), 1, 16));
+    options.bytesPerSecond = m_settings.integer("models.bytes_per_second");
+    options.fetch.keepFree = static_cast<std::uint64_t>(m_settings.integer("models.keep_free_bytes"));
+    auto models = ModelDownloads::open(m_options.dataFolder / "models.json", options);
+    if (!models)
+        return fail(models.error());
+    m_models = std::move(*models);
+    const auto show = [this](const std::string& id) { m_state.set("models", id, m_models->item(id)); };
+    for (const std::string& id : m_models->ids())
+        show(id);
+    connect(m_models.get(), &ModelDownloads::changed, this, show);
+    connect(m_models.get(), &ModelDownloads::removed, this,
+        [this](const std::string& id) { m_state.remove("models", id); });
+    connect(m_models.get(), &ModelDownloads::busyChanged, this, &Daemon::considerLeaving);
+    return {};
 }
 
 Status Daemon::listen()
@@ -190,6 +211,8 @@ Json Daemon::alive() const
         if (state == "queued" || state == "running")
             all.push_back(Json{{"kind", "job"}, {"id", id}, {"title", stringOr(item, "title")}});
     }
+    if (m_models && m_models->isBusy())
+        all.push_back(Json{{"kind", "downloads"}, {"id", "models"}, {"title", "downloads of models"}});
     return all;
 }
 

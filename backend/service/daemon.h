@@ -11,6 +11,7 @@
 #include <QTimer>
 
 #include <backend/base/fd.h>
+#include <backend/models/modeldownloads.h>
 #include <backend/settings/settings.h>
 #include <backend/store/store.h>
 
@@ -59,6 +60,7 @@ private:
     void onClosed(Connection* connection);
     void bindMethods();
     void connectParts();
+    Status openModels();
     void considerLeaving();
     void publish();
     void tidyUp();
@@ -73,6 +75,7 @@ private:
     JobList m_jobs;
     Dispatcher m_dispatcher;
     std::unique_ptr<Interfaces> m_interfaces;
+    std::unique_ptr<ModelDownloads> m_models;
 
     fs::path m_socketPath;
     UniqueFd m_listener;

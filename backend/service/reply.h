@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include <backend/api/answer.h>
@@ -17,6 +18,8 @@ struct Caller
 {
     std::string kind = "person"; // person, script, agent
     std::string name;
+    // What the client told of its environment (paths, proxies, tokens); never stored or shown.
+    std::shared_ptr<const std::map<std::string, std::string>> environment = {};
 };
 
 // One request that waits for its answer; copies mean the same request. It outlives the connection it came on:

@@ -7,6 +7,10 @@
 #include <backend/settings/settings.h>
 #include <backend/store/store.h>
 
+namespace gb {
+class ModelDownloads;
+}
+
 namespace gb::service {
 
 class Daemon;
@@ -26,6 +30,7 @@ struct Services
     EventFeeds* feeds = nullptr;
     JobList* jobs = nullptr;
     Interfaces* interfaces = nullptr;
+    ModelDownloads* models = nullptr;
     fs::path dataFolder;
 };
 
@@ -41,6 +46,7 @@ void bindCallMethods(Dispatcher* dispatcher, const Services& services);
 void bindRunMethods(Dispatcher* dispatcher, const Services& services);
 void bindExperimentMethods(Dispatcher* dispatcher, const Services& services);
 void bindDiagnosticsMethods(Dispatcher* dispatcher, const Services& services);
+void bindModelMethods(Dispatcher* dispatcher, const Services& services);
 void bindDoctorMethods(Dispatcher* dispatcher, const Services& services);
 
 } // namespace gb::service

@@ -14,6 +14,11 @@ using Type = SettingItem::Type;
 constexpr std::array items = {
     SettingItem{"daemon.idle_exit_s", Type::Integer, "30",
         "Seconds after which the daemon leaves when nobody is connected and nothing is alive."},
+    SettingItem{"models.at_once", Type::Integer, "2", "How many models are downloaded at the same time.", 1},
+    SettingItem{"models.bytes_per_second", Type::Integer, "0",
+        "Downloads of models together stay below this rate. 0: no limit. Read when the daemon starts."},
+    SettingItem{"models.keep_free_bytes", Type::Integer, "2147483648",
+        "Downloads of models leave at least this much of the disk free."},
     SettingItem{"retention.max_age_days", Type::Integer, "0",
         "Runs that ended longer ago are removed, unless pinned. 0 keeps them."},
     SettingItem{"retention.max_bytes", Type::Integer, "0",

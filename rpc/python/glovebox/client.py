@@ -54,6 +54,7 @@ class Client:
         self.experiments = groups.Experiments(self)
         self.interfaces = groups.Interfaces(self)
         self.jobs = groups.Jobs(self)
+        self.models = groups.Models(self)
         self.runs = groups.Runs(self)
         self.settings = groups.Settings(self)
         self.state = groups.State(self)

@@ -248,6 +248,44 @@ class Calls(_Group):
         return self._client.request("calls.tensor", _given(params))
 
 
+class Models(_Group):
+    def get(
+        self,
+        model: str,
+        include: Optional[Sequence[str]] = None,
+        exclude: Optional[Sequence[str]] = None,
+        priority: Optional[int] = None,
+    ) -> Json:
+        """The download, as the topic `models` shows it."""
+        return self._change("models.get", model=model, include=include, exclude=exclude, priority=priority)
+
+    def ls(self) -> Json:
+        return self._get("models.ls")
+
+    def show(self, model: str) -> Json:
+        return self._get("models.show", model=model)
+
+    def verify(self, model: str, repair: Optional[bool] = None) -> str:
+        """The id of the job; `jobs.wait` gives its outcome."""
+        job: str = self._get("models.verify", model=model, repair=repair)["job"]
+        return job
+
+    def rm(self, model: str, all: Optional[bool] = None, loose: Optional[bool] = None) -> Json:
+        return self._change("models.rm", model=model, all=all, loose=loose)
+
+    def pause(self, download: Optional[str] = None) -> None:
+        self._change("models.pause", download=download)
+
+    def resume(self, download: Optional[str] = None) -> None:
+        self._change("models.resume", download=download)
+
+    def forget(self, download: str) -> None:
+        self._change("models.forget", download=download)
+
+    def prioritise(self, download: str, priority: int) -> None:
+        self._change("models.prioritise", download=download, priority=priority)
+
+
 class Runs(_Group):
     def list(self, limit: Optional[int] = None) -> List[Json]:
         runs: List[Json] = self._get("runs.list", limit=limit)["runs"]
