@@ -54,22 +54,21 @@ int main(int argc, char** argv)
     gb::ui::Theme::instance().apply(look);
 
     gb::api::Client client({data, "window", true, true, {}});
-    gb::ui::MainWindow window(client);
+    const auto page =
+        parser.value(parser.isSet(QStringLiteral("shot")) ? QStringLiteral("shot") : QStringLiteral("page"));
+    gb::ui::MainWindow window(client, page.section(QLatin1Char(':'), 0, 0));
     if (parser.isSet(QStringLiteral("theme")))
         window.fixScheme();
     if (parser.isSet(QStringLiteral("experiment")))
         window.openExperiment(QDir(parser.value(QStringLiteral("experiment"))).absolutePath());
     client.open();
     if (parser.isSet(QStringLiteral("shot"))) {
-        const auto page = parser.value(QStringLiteral("shot"));
         gb::ui::takeShot(window,
             {page.section(QLatin1Char(':'), 0, 0), page.section(QLatin1Char(':'), 1),
                 parser.value(QStringLiteral("out")), sizeOf(parser.value(QStringLiteral("size"))),
                 parser.isSet(QStringLiteral("wait")) ? parser.value(QStringLiteral("wait")).toInt() : 300});
         return QApplication::exec();
     }
-    if (parser.isSet(QStringLiteral("page")))
-        window.showPage(parser.value(QStringLiteral("page")));
     window.show();
     return QApplication::exec();
 }

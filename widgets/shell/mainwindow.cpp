@@ -33,7 +33,8 @@
 
 namespace gb::ui {
 
-MainWindow::MainWindow(api::Client& client) : m_client(client), m_table(pageTable(client))
+MainWindow::MainWindow(api::Client& client, const QString& firstPage)
+    : m_client(client), m_table(pageTable(client))
 {
     setWindowTitle(tr("Glovebox"));
     setAcceptDrops(true);
@@ -46,7 +47,8 @@ MainWindow::MainWindow(api::Client& client) : m_client(client), m_table(pageTabl
     connectService();
     m_stack->setFocus();
     restoreGeometry(remembered().value(QStringLiteral("window/geometry")).toByteArray());
-    showIndex(0);
+    if (!showPage(firstPage))
+        showIndex(0);
 }
 
 void MainWindow::createLayout()
@@ -117,6 +119,9 @@ void MainWindow::connectService()
         showConnection(nullptr);
         loadRecent();
         loadScheme();
+        const auto last = remembered().value(QStringLiteral("window/experiment")).toString();
+        if (!m_asked && !last.isEmpty())
+            openExperiment(last);
     });
     connect(
         &m_client, &api::Client::disconnected, this, [this](const Error& error) { showConnection(&error); });
@@ -224,6 +229,7 @@ void MainWindow::chooseFolder()
 
 void MainWindow::openExperiment(const QString& folder)
 {
+    m_asked = true;
     const Json params = {{"path", folder.toStdString()}};
     m_client.call(this, "experiments.open", params, [this, folder](Result<api::Answer> answer) {
         if (!answer) {

@@ -30,7 +30,7 @@ class MainWindow final : public QWidget
     Q_OBJECT
 
 public:
-    explicit MainWindow(api::Client& client);
+    explicit MainWindow(api::Client& client, const QString& firstPage = QStringLiteral("home"));
 
     bool showPage(const QString& id, const QString& place = {});
     Page* currentPage() const;
@@ -74,6 +74,7 @@ private:
     CommandPalette* m_palette = nullptr;
     Notifications* m_notifications = nullptr;
     int m_current = -1;
+    bool m_asked = false; // for an experiment, so that the last one is not opened over it
     bool m_closing = false;
     bool m_schemeFixed = false;
 };

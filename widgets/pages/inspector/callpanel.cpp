@@ -4,6 +4,8 @@
 #include "callpanel.h"
 
 #include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QTabWidget>
 #include <QVBoxLayout>
@@ -64,6 +66,11 @@ void CallPanel::createActions()
     m_cancel = makeAction(this, tr("Cancel"), QStringLiteral("stop"), QStringLiteral("Ctrl+."));
     m_json = makeAction(this, tr("Arguments as JSON"), QStringLiteral("script"), QStringLiteral("Ctrl+J"));
     m_json->setCheckable(true);
+    m_copy = makeAction(this, tr("Copy as command"), QStringLiteral("copy"));
+    m_wide = makeAction(this, tr("Result fills the page"), QStringLiteral("panel"), QStringLiteral("F11"));
+    m_wide->setCheckable(true);
+    connect(m_copy, &QAction::triggered, this, &CallPanel::copyAsCommand);
+    connect(m_wide, &QAction::toggled, this, [this](bool wide) { m_upper->setVisible(!wide); });
     connect(m_run, &QAction::triggered, this, &CallPanel::run);
     connect(m_cancel, &QAction::triggered, this, &CallPanel::cancel);
     connect(m_json, &QAction::toggled, this, [this](bool json) { m_form->showJson(json); });
@@ -81,15 +88,15 @@ QWidget* CallPanel::createUpper()
     head->addWidget(m_name, 1);
     head->addWidget(makeActionButton(m_cancel));
     head->addWidget(makeActionButton(m_run, ButtonKind::Primary));
-    auto* upper = new QWidget;
-    auto* layout = new QVBoxLayout(upper);
+    m_upper = new QWidget;
+    auto* layout = new QVBoxLayout(m_upper);
     layout->setContentsMargins(space::l, space::m, space::l, space::s);
     layout->setSpacing(space::xs);
     layout->addLayout(head);
     layout->addWidget(m_signature);
     layout->addWidget(m_doc);
     layout->addWidget(m_form, 1);
-    return upper;
+    return m_upper;
 }
 
 QWidget* CallPanel::createLower()
@@ -211,6 +218,17 @@ void CallPanel::run()
     Q_EMIT callStarted(QString::fromStdString(call));
 }
 
+void CallPanel::copyAsCommand()
+{
+    const auto arguments = m_form->arguments();
+    if (!arguments)
+        return;
+    auto json = compactJson(*arguments);
+    json.replace(QLatin1Char('\''), QStringLiteral("'\\''"));
+    QGuiApplication::clipboard()->setText(QStringLiteral("glovebox calls run %1 --kwargs '%2'")
+                                              .arg(QString::fromStdString(m_functionName), json));
+}
+
 void CallPanel::cancel()
 {
     // The first asks the function to stop; the second ends its worker.
@@ -267,7 +285,9 @@ void CallPanel::onAnswer(const std::string& call, Result<api::Answer> answer)
         m_banner->showError(tr("The call did not go through"), answer.error());
         return;
     }
-    showRecord(answer->body, answer->attachment);
+    // A stream has no result of its own; what it handed out stays in sight.
+    const bool streamed = !m_items.empty() && (answer->attachment.empty() || answer->attachment == "null");
+    showRecord(answer->body, streamed ? m_items + "]" : answer->attachment);
 }
 
 void CallPanel::showCall(const QString& call, const FunctionList::Function* function)

@@ -42,6 +42,8 @@ public:
     QAction* runAction() const { return m_run; }
     QAction* cancelAction() const { return m_cancel; }
     QAction* jsonAction() const { return m_json; }
+    QAction* copyAction() const { return m_copy; }
+    QAction* wideAction() const { return m_wide; }
     bool settled() const { return !m_loading; }
     void find();
 
@@ -55,6 +57,7 @@ private:
     QWidget* createLower();
     void run();
     void cancel();
+    void copyAsCommand();
     void onEvent(const Json& event, const QByteArray& attachment);
     void onAnswer(const std::string& call, Result<api::Answer> answer);
     void showRecord(const Json& record, const std::string& result);
@@ -77,6 +80,9 @@ private:
     QAction* m_run = nullptr;
     QAction* m_cancel = nullptr;
     QAction* m_json = nullptr;
+    QAction* m_copy = nullptr;
+    QAction* m_wide = nullptr;
+    QWidget* m_upper = nullptr;
     ElidedLabel* m_name = nullptr;
     QLabel* m_signature = nullptr;
     QLabel* m_doc = nullptr;

@@ -79,10 +79,15 @@ void InspectorPage::createActions()
                         QString::fromStdString(answer.error().message));
             });
     });
+    connect(m_call->wideAction(), &QAction::toggled, this, [this](bool wide) {
+        m_functions->setVisible(!wide);
+        m_history->setVisible(!wide);
+    });
     auto* errors = makeAction(this, tr("Show calls that failed"), QStringLiteral("error"));
     connect(
         errors, &QAction::triggered, this, [this] { m_history->setFilter(QStringLiteral("status:error")); });
-    m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), filter, reload, errors};
+    m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), m_call->copyAction(),
+        m_call->wideAction(), filter, reload, errors};
 }
 
 QAction* InspectorPage::primaryAction()
