@@ -70,16 +70,6 @@ void HeaderBar::setRecent(const QList<QPair<QString, QString>>& nameAndFolder)
     m_menu->addAction(icon(QStringLiteral("folder")), tr("Open folder…"), this, &HeaderBar::openRequested);
 }
 
-void HeaderBar::setPrimary(QAction* action)
-{
-    delete m_primary;
-    m_primary = nullptr;
-    if (!action)
-        return;
-    m_primary = makeActionButton(action, ButtonKind::Primary);
-    m_layout->addWidget(m_primary);
-}
-
 void HeaderBar::setUnread(int count)
 {
     m_bell->setText(count > 0 ? QString::number(count) : QString());

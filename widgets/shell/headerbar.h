@@ -7,7 +7,6 @@
 
 #include <backend/api/client.h>
 
-class QAction;
 class QHBoxLayout;
 class QLabel;
 class QMenu;
@@ -18,7 +17,8 @@ namespace gb::ui {
 
 class StatePill;
 
-// What is alive, its cost, and the one primary action of the page in front.
+// The experiment, what is alive and what it costs, and the ways to everything else. The one primary action
+// stands in the page's own bar.
 class HeaderBar final : public QFrame
 {
     Q_OBJECT
@@ -28,7 +28,6 @@ public:
 
     void setExperiment(const QString& name, const QString& folder);
     void setRecent(const QList<QPair<QString, QString>>& nameAndFolder);
-    void setPrimary(QAction* action);
     void setUnread(int count);
     QWidget* bell() const;
 
@@ -49,7 +48,6 @@ private:
     QPushButton* m_search = nullptr;
     QToolButton* m_bell = nullptr;
     QHBoxLayout* m_layout = nullptr;
-    QWidget* m_primary = nullptr;
 };
 
 } // namespace gb::ui

@@ -171,7 +171,6 @@ void MainWindow::showIndex(int index)
     m_current = index;
     m_stack->setCurrentWidget(shown);
     m_rail->setCurrent(index);
-    // The page's own bar already has its primary action; the header repeats what must stay in sight.
     setWindowTitle(m_experiment.isEmpty()
             ? tr("%1 — Glovebox").arg(shown->title())
             : tr("%1 — %2 — Glovebox").arg(shown->title(), QDir(m_experiment).dirName()));
