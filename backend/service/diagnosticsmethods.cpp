@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <regex>
 #include <sys/utsname.h>
+
+#include <QSysInfo>
 
 #include "daemon.h"
 #include "redact.h"
@@ -18,12 +19,7 @@ std::string machine()
     utsname name{};
     ::uname(&name);
     std::string text = std::string(name.sysname) + " " + name.release + " " + name.machine;
-    if (const auto release = readFile("/etc/os-release")) {
-        std::smatch found;
-        if (std::regex_search(*release, found, std::regex("PRETTY_NAME=\"([^\"]*)\"")))
-            text += ", " + found[1].str();
-    }
-    return text;
+    return text + ", " + QSysInfo::prettyProductName().toStdString();
 }
 
 std::string tailOf(const fs::path& file)

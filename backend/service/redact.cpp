@@ -3,11 +3,12 @@
 
 #include "redact.h"
 
+#include <cctype>
 #include <cstdlib>
-#include <regex>
-
 #include <pwd.h>
 #include <unistd.h>
+
+#include <QRegularExpression>
 
 namespace gb::service {
 namespace {
@@ -37,14 +38,18 @@ void replaceWord(std::string& text, const std::string& word, const std::string& 
 // Tokens of services by their beginnings, and whatever is as long and as random as ours.
 void hideSecrets(std::string& text)
 {
-    static const std::regex known(
-        R"((hf_|sk-|ghp_|gho_|github_pat_|ak-|as-|AIza|xox[a-z]-)[A-Za-z0-9_\-]{8,})");
-    static const std::regex bearer(
-        R"(((Bearer|Authorization:?|token=|key=|password=)\s*)[^\s"',]{6,})", std::regex::icase);
-    static const std::regex url(R"((://)[^/\s:@]+:[^/\s@]+@)");
-    text = std::regex_replace(text, known, "«secret»");
-    text = std::regex_replace(text, bearer, "$1«secret»");
-    text = std::regex_replace(text, url, "$1«secret»@");
+    static const QRegularExpression known(
+        QStringLiteral("(hf_|sk-|ghp_|gho_|github_pat_|ak-|as-|AIza|xox[a-z]-)[A-Za-z0-9_\\-]{8,}"));
+    static const QRegularExpression bearer(
+        QStringLiteral("((Authorization:?\\s*)?(Bearer|Basic)\\s+|Authorization:?\\s*|token=|key=|password=)["
+                       "^\\s\"',]{6,}"),
+        QRegularExpression::CaseInsensitiveOption);
+    static const QRegularExpression url(QStringLiteral("(://)[^/\\s:@]+:[^/\\s@]+@"));
+    QString all = QString::fromStdString(text);
+    all.replace(known, QStringLiteral("«secret»"));
+    all.replace(bearer, QStringLiteral("\\1«secret»"));
+    all.replace(url, QStringLiteral("\\1«secret»@"));
+    text = all.toStdString();
     std::string hidden;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at;

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <regex>
 #include <set>
 #include <sys/socket.h>
 
-#include <QSignalSpy>
+#include <QRegularExpression>
 #include <QTest>
 
 #include <backend/api/channel.h>
@@ -69,23 +68,24 @@ private Q_SLOTS:
     void theReadmeIsTheTable()
     {
         // | `name` | op | `{params}` → …
-        const std::string text = readmeTable();
-        const std::regex row(R"(\n\| `([a-z]+\.[a-z]+)` \| (op|job|) ?\| `\{([^}]*)\}`)");
+        const QString text = QString::fromStdString(readmeTable());
+        const QRegularExpression row(
+            QStringLiteral("\\n\\| `([a-z]+\\.[a-z]+)` \\| (op|job|) ?\\| `\\{([^}]*)\\}`"));
         std::set<std::string> seen;
-        for (std::sregex_iterator it(text.begin(), text.end(), row), end; it != end; ++it) {
-            const std::string name = (*it)[1];
+        for (auto it = row.globalMatch(text); it.hasNext();) {
+            const QRegularExpressionMatch found = it.next();
+            const std::string name = found.captured(1).toStdString();
             const api::Method* method = api::findMethod(name);
             QVERIFY2(method, name.c_str());
             QVERIFY2(seen.insert(name).second, name.c_str());
-            QCOMPARE(method->op, (*it)[2] == "op");
-            QCOMPARE(method->job, (*it)[2] == "job");
+            QCOMPARE(method->op, found.captured(2) == QLatin1String("op"));
+            QCOMPARE(method->job, found.captured(2) == QLatin1String("job"));
             std::string params;
             const Json described = toJson(*method);
             for (const Json& param : described["params"])
                 params += (params.empty() ? "" : ", ") + stringOr(param, "name")
                     + (boolOr(param, "required") ? "" : "?");
-            QCOMPARE(QString::fromStdString(name + " " + (*it)[3].str()),
-                QString::fromStdString(name + " " + params));
+            QCOMPARE(found.captured(1) + found.captured(3), QString::fromStdString(name + params));
         }
         QCOMPARE(seen.size(), api::methods().size());
     }
