@@ -120,6 +120,26 @@ function(gb_add_program name)
     endif()
 endfunction()
 
+# gb_add_python_module(NAME FOLDER): one module for every Python from 3.8 on (the limited API), in share/glovebox/FOLDER.
+# A foreign Python loads it: no sanitizer runtime, no libstdc++ of ours, and Python's symbols stay for it to resolve.
+# Whoever loads it must be able to do without: it is left out where Python's headers are not installed.
+function(gb_add_python_module name folder)
+    find_path(GB_PYTHON_INCLUDE Python.h PATH_SUFFIXES python3.14 python3.13 python3.12 python3.11)
+    if(NOT GB_PYTHON_INCLUDE)
+        message(STATUS "Python.h was not found: ${name} is left out")
+        return()
+    endif()
+    file(GLOB sources CONFIGURE_DEPENDS *.cpp *.h)
+    add_library(${name} MODULE ${sources})
+    target_include_directories(${name} SYSTEM PRIVATE "${GB_PYTHON_INCLUDE}")
+    target_compile_definitions(${name} PRIVATE Py_LIMITED_API=0x03080000)
+    target_compile_options(${name} PRIVATE -O2 -fno-sanitize=all -fvisibility=hidden)
+    target_link_options(${name} PRIVATE
+        -fno-sanitize=all -static-libstdc++ -static-libgcc -Wl,-z,undefs -Wl,--exclude-libs,ALL)
+    set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX .abi3.so AUTOMOC OFF AUTORCC OFF
+        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/share/glovebox/${folder}")
+endfunction()
+
 # gb_add_test(tst_name [LINKS room/path...] [QT Module...] [SERIAL] [NO_ASAN] [AS_USER] [TIMEOUT s])
 # One file tst_name.cpp. SERIAL: measures CPU time or takes the whole machine. NO_ASAN: pointless or impossible
 # under sanitizers. AS_USER: depends on who runs it, so ./test run by root repeats it as an ordinary user.

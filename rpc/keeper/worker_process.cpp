@@ -13,7 +13,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <backend/base/files.h>
 #include <backend/base/json.h>
+#include <backend/base/paths.h>
 
 namespace gb::rpc {
 namespace {
@@ -97,6 +99,9 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(
         return tl::unexpected(out ? err.error() : out.error());
     std::vector<std::string> words{
         python, "-X", "utf8", package + "/__main__.py", "--fd", std::to_string(linkDescriptor)};
+    std::error_code absent; // the worker does without
+    if (const fs::path speed = shareFolder() / "speed"; fs::is_directory(speed, absent))
+        words.insert(words.end(), {"--speed", speed.string()});
     std::vector<char*> argv;
     for (std::string& word : words)
         argv.push_back(word.data());

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the rooms' own link lines and checks every include against them.
 
-A room is a folder whose CMakeLists.txt calls gb_add_library or gb_add_program; what stands behind LINKS, and what
+A room is a folder whose CMakeLists.txt calls gb_add_library, gb_add_program or
+gb_add_python_module; what stands behind LINKS, and what
 those rooms can see in turn, is all it may include. `DIRECTION` below is the design's part: which rooms a link line
 may name at all. Run by itself it prints `file:line: message` for every violation and ends non-zero.
 """
@@ -77,7 +78,7 @@ WIDGET_HEADERS = re.compile(
     r"Icon|Action|Menu|Layout|[HV]BoxLayout|TreeView|TableView|Style|Palette|Font|Color)\w*$")
 QT_HEADER = re.compile(r"^(Qt[A-Z]\w*/)?Q[A-Z]\w*$|^qt?[a-z]+\.h$")
 
-CALL = re.compile(r"gb_add_(library|program|test)\s*\(([^)]*)\)", re.S)
+CALL = re.compile(r"gb_add_(library|program|test|python_module)\s*\(([^)]*)\)", re.S)
 KEYWORDS = {"LINKS", "QT", "EXTERNAL", "RESOURCES", "STATIC", "STATIC_LINK", "SERIAL", "NO_ASAN", "AS_USER",
             "TIMEOUT", "DEPENDS"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')

@@ -40,13 +40,14 @@ class Frame:
 class WorkerProcess:
     """A real worker over a real socket pair. Frames that a test does not wait for stay in ``seen``."""
 
-    def __init__(self, folder: Path, source: str, start: bool = True, **init: Any) -> None:
+    def __init__(self, folder: Path, source: str, start: bool = True, speed: str = "", **init: Any) -> None:
         self.folder = folder
         self.path = folder / "interface.py"
         self.write(source)
         ours, theirs = socket.socketpair()
         self.sock = ours
         command = [PYTHON, str(WORKER / "__main__.py"), "--fd", str(theirs.fileno())]
+        command += ["--speed", speed] if speed else []
         self.process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Glovebox authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point: ``python <package>/glovebox_worker/__main__.py --fd N``."""
+"""Entry point: ``python <package>/glovebox_worker/__main__.py --fd N [--speed FOLDER]``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import sys
 
 
 def _start() -> int:
-    if len(sys.argv) != 3 or sys.argv[1] != "--fd" or not sys.argv[2].isdigit():
-        sys.stderr.write("usage: python glovebox_worker/__main__.py --fd N\n")
+    words = sys.argv[1:]
+    speed = words.pop() if len(words) == 4 and words[2] == "--speed" else ""
+    if words[:1] != ["--fd"] or len(words) != 2 + bool(speed) or not words[1].isdigit():
+        sys.stderr.write("usage: python glovebox_worker/__main__.py --fd N [--speed FOLDER]\n")
         return 2
     # The interface file must be able to name a helper link.py or schema.py: this package's folder may be on
     # the path only while the package itself is being imported.
@@ -20,9 +22,8 @@ def _start() -> int:
     from glovebox_worker import runtime
 
     del sys.path[0]
-    fd = int(sys.argv[2])
     sys.argv = [""]
-    return runtime.serve(fd)
+    return runtime.serve(int(words[1]), speed)
 
 
 if __name__ == "__main__":

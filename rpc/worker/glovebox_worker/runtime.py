@@ -12,7 +12,7 @@ import socket
 import time
 from typing import Any, Dict, List, Optional
 
-from . import PROTOCOL, bars, output
+from . import PROTOCOL, bars, output, serialise
 from .call import Call
 from .dispatch import Dispatcher, Job
 from .errors import CallError, exception_error
@@ -27,8 +27,9 @@ _PR_SET_DUMPABLE = 4
 _INLINE_BYTES = 65536
 
 
-def serve(fd: int) -> int:
+def serve(fd: int, speed: str = "") -> int:
     _protect()
+    serialise.use_speed(speed)
     link = Link(socket.socket(fileno=fd))
     return Runtime(link).run()
 
@@ -76,7 +77,7 @@ class Runtime:
                 "protocol": PROTOCOL,
                 "pid": os.getpid(),
                 "python": platform.python_version(),
-                "speed": False,
+                "speed": serialise.has_speed(),
             }
         )
         self._dispatcher.run_main()

@@ -8,7 +8,10 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import importlib.machinery
+import importlib.util
 import json
+import os
 import pathlib
 import uuid
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
@@ -46,6 +49,29 @@ def _make_encode() -> Callable[[Any], str]:
 
 
 _encode = _make_encode()
+_fast: Optional[Callable[[Any], Optional[bytes]]] = None
+
+
+def use_speed(folder: str) -> None:
+    """Lets the compiled encoder in ``folder`` write what is plain, where this Python can load it."""
+    global _fast
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES if folder else ():
+        path = os.path.join(folder, "glovebox_speed" + suffix)
+        if not os.path.exists(path):
+            continue
+        try:
+            loader = importlib.machinery.ExtensionFileLoader("glovebox_speed", path)
+            spec = importlib.util.spec_from_file_location("glovebox_speed", path, loader=loader)
+            module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+            loader.exec_module(module)
+            if module.encode({"a": [1, 2.5, None]}) == b'{"a":[1,2.5,null]}':
+                _fast = module.encode
+        except (ImportError, AttributeError):  # another machine's, or a Python without the stable ABI
+            return
+
+
+def has_speed() -> bool:
+    return _fast is not None
 
 
 def is_plain(value: Any, depth: int = 0) -> bool:
@@ -78,7 +104,11 @@ def _all_plain(values: Any, depth: int) -> bool:
 
 def encode(value: Any, root: str = "result", store: Optional[TensorStore] = None, keep: bool = False) -> Encoded:
     """``store`` where tensors are values; ``keep`` lets those on a device stay there."""
-    if is_plain(value):
+    if _fast is not None:
+        text = _fast(value)
+        if text is not None:
+            return Encoded(text, False, [], [])
+    elif is_plain(value):
         try:
             return Encoded(_encode(value).encode("utf-8"), False, [], [])
         except ValueError:  # NaN, Infinity, or half of a surrogate pair
