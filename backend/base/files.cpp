@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "fd.h"
@@ -101,6 +102,20 @@ Status ensurePrivateDir(const fs::path& path)
     if ((info.st_mode & 077) != 0 && ::chmod(path.c_str(), 0700) != 0)
         return failErrno("cannot make private", path.string(), errno);
     return {};
+}
+
+Result<UniqueFd> holdLock(const fs::path& path)
+{
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd.valid())
+        return failErrno("cannot open", path.string(), errno);
+    while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            return fail("io.locked", path.string() + " is held by another process");
+        if (errno != EINTR)
+            return failErrno("cannot lock", path.string(), errno);
+    }
+    return fd;
 }
 
 } // namespace gb

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "fd.h"
 #include "result.h"
 
 namespace gb {
@@ -20,5 +21,9 @@ Status writeFileAtomic(const fs::path& path, std::string_view bytes, unsigned mo
 
 // Makes the folder (and its parents) if missing; it must be a real folder of ours with no access for others.
 Status ensurePrivateDir(const fs::path& path);
+
+// Holds the file locked for as long as the descriptor lives; "io.locked" when another process does. The lock
+// goes with its holder, however that ends, so "can be locked" means "nobody is there".
+Result<UniqueFd> holdLock(const fs::path& path);
 
 } // namespace gb

@@ -38,7 +38,7 @@ Json diagnostics(const Services& services)
     for (const Json& setting : services.settings->list())
         text += stringOr(setting, "key") + " = " + setting["value"].dump() + "\n";
     text += "\nend of the daemon's log\n" + tailOf(services.dataFolder / "daemon.log");
-    return Json{{"text", redacted(text)}};
+    return Json{{"text", redacted(text, services.dataFolder)}};
 }
 
 } // namespace

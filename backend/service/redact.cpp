@@ -68,8 +68,9 @@ void hideSecrets(std::string& text)
 
 } // namespace
 
-std::string redacted(std::string text)
+std::string redacted(std::string text, const fs::path& dataFolder)
 {
+    replaceAll(text, dataFolder.string(), "«data folder»");
     hideSecrets(text);
     const passwd* entry = ::getpwuid(::geteuid());
     for (const char* home : {std::getenv("HOME"), entry ? entry->pw_dir : nullptr}) {

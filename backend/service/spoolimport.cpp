@@ -86,6 +86,17 @@ void finishOne(const std::shared_ptr<Import>& import, const Status& stored)
         import->finish();
 }
 
+// A host holds a lock in its folder for life. One that is just starting has the folder a moment before the
+// lock.
+bool isLeftBehind(const fs::path& folder)
+{
+    std::error_code error;
+    if (fs::exists(folder / "lock", error))
+        return holdLock(folder / "lock").has_value();
+    const auto age = fs::file_time_type::clock::now() - fs::last_write_time(folder, error);
+    return !error && age > youngHost;
+}
+
 // The run of a host that no daemon ever met is made from what its records say.
 void createMissingRuns(Store* store, QObject* guard, const std::shared_ptr<Import>& import,
     const std::vector<SpooledRecord>& records)
@@ -120,11 +131,9 @@ FoundHosts findHosts(const fs::path& dataFolder, const std::set<std::string>& kn
         if (!isId(id) || known.contains(id))
             continue;
         const fs::path control = *sockets / (id + ".ctl");
-        std::error_code ignored;
-        const auto age = fs::file_time_type::clock::now() - fs::last_write_time(it->path(), ignored);
         if (api::connectLocal(control))
             found.living.push_back(control);
-        else if (age > youngHost) // a host that is just starting has a folder before it listens
+        else if (isLeftBehind(it->path()))
             found.dead.push_back(id);
     }
     return found;

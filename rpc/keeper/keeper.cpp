@@ -14,6 +14,17 @@ namespace {
 
 constexpr std::int64_t announceAfterMs = 20;
 
+// A daemon that looks whether anybody is there holds the lock for a moment.
+Result<UniqueFd> lockFolder(const fs::path& folder)
+{
+    auto lock = holdLock(folder / "lock");
+    for (int tries = 0; tries < 100 && !lock && lock.error().code == "io.locked"; ++tries) {
+        ::usleep(10'000);
+        lock = holdLock(folder / "lock");
+    }
+    return lock;
+}
+
 } // namespace
 
 Result<std::unique_ptr<Keeper>> Keeper::create(Loop& loop, HostConfig config)
@@ -22,6 +33,11 @@ Result<std::unique_ptr<Keeper>> Keeper::create(Loop& loop, HostConfig config)
     fs::create_directories(config.dataFolder / "hosts", error);
     GB_TRY(ensurePrivateDir(config.folder()));
     std::unique_ptr<Keeper> keeper(new Keeper(loop, std::move(config)));
+    // A daemon that finds this lock free knows that the folder was left behind.
+    auto lock = lockFolder(keeper->m_config.folder());
+    if (!lock)
+        return fail(lock.error());
+    keeper->m_lock = std::move(*lock);
     auto spool = Spool::open(keeper->m_config.folder() / "spool");
     if (!spool)
         return fail(spool.error());

@@ -148,6 +148,7 @@ private:
 
     Loop& m_loop;
     HostConfig m_config;
+    UniqueFd m_lock; // of the folder, for life
     TensorStore m_tensors;
     Background m_background;
     Tokens m_tokens;

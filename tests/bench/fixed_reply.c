@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The least an HTTP server can do: one connection at a time, one read, one fixed reply. What bench_rpc measures
-// the interface host against. Prints its port.
+// The least an HTTP server can do: one connection at a time, one read, one fixed reply. What bench_rpc
+// measures the interface host against. Prints its port.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -12,8 +12,9 @@
 
 int main(void)
 {
-    static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n"
-                                "{\"ok\": true, \"result\": 42}";
+    static const char reply[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n"
+        "{\"ok\": true, \"result\": 42}";
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
