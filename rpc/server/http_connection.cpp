@@ -160,10 +160,12 @@ void HttpConnection::readable()
             break;
         m_input.erase(0, std::min(m_inputStart, m_input.size()));
         m_inputStart = 0;
-        const std::size_t had = m_input.size();
-        m_input.resize(had + step);
-        const long got = ::recv(m_fd.get(), m_input.data() + had, step, 0);
-        m_input.resize(had + (got > 0 ? static_cast<std::size_t>(got) : 0));
+        // One for all connections, which share a thread: growing the input first would mean clearing it each
+        // time.
+        static std::array<char, step> block;
+        const long got = ::recv(m_fd.get(), block.data(), step, 0);
+        if (got > 0)
+            m_input.append(block.data(), static_cast<std::size_t>(got));
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
             close();
             break;

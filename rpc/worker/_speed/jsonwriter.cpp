@@ -212,8 +212,7 @@ void JsonWriter::appendDouble(double value)
     std::array<char, 40> text;
     auto [end, error] = std::to_chars(text.data(), text.data() + text.size() - 2, value,
         fixed ? std::chars_format::fixed : std::chars_format::scientific);
-    const std::string_view written(text.data(), static_cast<std::size_t>(end - text.data()));
-    if (fixed && written.find('.') == std::string_view::npos) {
+    if (fixed && value == std::trunc(value)) {
         *end++ = '.';
         *end++ = '0';
     }
