@@ -5,6 +5,7 @@
 #include "session.h"
 
 #include <backend/base/ids.h>
+#include <backend/domain/resultdiff.h>
 
 namespace gb::cli {
 namespace {
@@ -179,6 +180,76 @@ int resendCall(const Arguments& arguments, Console& console)
                 {"args", given.value("args", Json::array())}, {"kwargs", objectOr(given, "kwargs")}}));
 }
 
+// What a call gave back, as text: its result, or the error it ended with.
+Result<std::string> outcomeOf(Session& session, const std::string& call)
+{
+    const auto answer = session.call("calls.get", Json{{"call", call}});
+    if (!answer)
+        return fail(answer.error());
+    if (stringOr(answer->body, "state") != "ok")
+        return objectOr(answer->body, "error").dump();
+    if (!answer->attachment.empty())
+        return answer->attachment;
+    if (boolOr(answer->body, "result_cut"))
+        return fail("diff.cut", "the result of " + call + " was too large to keep; pin calls to keep theirs");
+    return answer->body.value("result", Json()).dump();
+}
+
+void printWords(const ResultDiff& diff, Console& console)
+{
+    std::string text;
+    for (const auto& part : diff.words) {
+        const std::string words = printable(part.text);
+        if (!part.kind)
+            text += words;
+        else if (*part.kind == ResultDiff::Kind::Removed)
+            text += console.painted("31", "[-" + words + "-]");
+        else
+            text += console.painted("32", "{+" + words + "+}");
+    }
+    console.out(text + "\n");
+}
+
+int diffCalls(const Arguments& arguments, Console& console)
+{
+    if (arguments.positional().size() != 2)
+        return console.fail(Error{"usage", "give two calls; see: glovebox calls ls"});
+    Session session;
+    const auto left = outcomeOf(session, arguments.positional()[0]);
+    const auto right = left ? outcomeOf(session, arguments.positional()[1]) : left;
+    if (!left || !right)
+        return console.fail(left ? right.error() : left.error());
+    DiffTolerance tolerance;
+    if (const std::string given = arguments.value("--tolerance"); !given.empty()) {
+        const auto number = parseJson(given);
+        if (!number || !number->is_number() || number->get<double>() < 0)
+            return console.fail(Error{"usage", "--tolerance takes a number, for example 1e-3"});
+        tolerance = {number->get<double>(), number->get<double>()};
+    }
+    const auto diff = diffResults(std::string_view(*left), std::string_view(*right), tolerance);
+    if (!diff)
+        return console.fail(diff.error());
+    if (console.json()) {
+        console.print(toJson(*diff));
+        return diff->same() ? Done : Failed;
+    }
+    if (!diff->words.empty()) {
+        printWords(*diff, console);
+    } else {
+        std::vector<std::vector<std::string>> rows;
+        for (const auto& line : diff->lines)
+            rows.push_back({printable(line.path), printable(line.left), printable(line.right)});
+        if (!rows.empty())
+            console.table({"where", "first", "second"}, rows);
+    }
+    console.note(diff->same() ? "The results are the same." : std::to_string(diff->total) + " differences.");
+    if (diff->numbers)
+        console.note(std::to_string(diff->numbers->count) + " numbers: greatest difference "
+            + Json(diff->numbers->greatest).dump() + ", mean " + Json(diff->numbers->mean).dump()
+            + ", cosine " + Json(diff->numbers->cosine).dump());
+    return diff->same() ? Done : Failed;
+}
+
 } // namespace
 
 std::vector<Command> callCommands()
@@ -193,6 +264,9 @@ std::vector<Command> callCommands()
                 {"--kwargs", "JSON", "all arguments as one JSON object"}},
             runCall},
         {"calls resend", "CALL", "Make the same call again", {}, resendCall},
+        {"calls diff", "CALL CALL", "Compare two results; exit code 1 when they differ",
+            {{"--tolerance", "X", "numbers closer than this, absolute and relative, are equal (1e-6)"}},
+            diffCalls},
     };
 }
 
