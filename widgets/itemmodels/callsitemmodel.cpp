@@ -3,8 +3,6 @@
 
 #include "callsitemmodel.h"
 
-#include <algorithm>
-
 #include "fields.h"
 
 namespace gb::ui {
@@ -71,6 +69,7 @@ void CallsItemModel::setFilter(const QString& filter)
     m_filter = filter;
     beginResetModel();
     m_calls.clear();
+    m_keys.clear();
     m_next.clear();
     endResetModel();
     refresh();
@@ -101,8 +100,7 @@ void CallsItemModel::merge(const Json& calls)
 {
     // Usually a few new ones at the top of what is already shown.
     const auto fresh = summariesOf(calls);
-    m_calls.reserve(m_calls.size() + fresh.size());
-    int insertAt = 0;
+    int next = 0;
     for (const auto& call : fresh) {
         const auto row = rowOf(call.id);
         if (row >= 0) {
@@ -111,14 +109,34 @@ void CallsItemModel::merge(const Json& calls)
                 known = call;
                 Q_EMIT dataChanged(index(row), index(row));
             }
-            insertAt = row + 1;
+            next = row + 1;
             continue;
         }
-        beginInsertRows({}, insertAt, insertAt);
-        m_calls.insert(m_calls.begin() + insertAt, call);
-        endInsertRows();
-        ++insertAt;
+        insertAt(next, call);
+        ++next;
     }
+}
+
+void CallsItemModel::insertAt(int row, CallSummary call)
+{
+    beginInsertRows({}, row, row);
+    --m_firstKey;
+    for (int above = 0; above < row; ++above)
+        --m_keys[at(above).id];
+    m_keys.insert(call.id, m_firstKey + row);
+    m_calls.insert(m_calls.begin() + row, std::move(call));
+    endInsertRows();
+}
+
+void CallsItemModel::removeAt(int row)
+{
+    beginRemoveRows({}, row, row);
+    m_keys.remove(at(row).id);
+    for (int above = 0; above < row; ++above)
+        ++m_keys[at(above).id];
+    ++m_firstKey;
+    m_calls.erase(m_calls.begin() + row);
+    endRemoveRows();
 }
 
 void CallsItemModel::showRunning()
@@ -132,9 +150,7 @@ void CallsItemModel::showRunning()
         const auto& call = m_calls[static_cast<std::size_t>(row)];
         if (!call.isRunning() || isAlive(call))
             continue;
-        beginRemoveRows({}, row, row);
-        m_calls.erase(m_calls.begin() + row);
-        endRemoveRows();
+        removeAt(row);
     }
     if (!running.is_object() || !m_filter.isEmpty())
         return;
@@ -148,16 +164,14 @@ void CallsItemModel::showRunning()
             }
             continue;
         }
-        beginInsertRows({}, 0, 0);
-        m_calls.insert(m_calls.begin(), call);
-        endInsertRows();
+        insertAt(0, call);
     }
 }
 
 int CallsItemModel::rowOf(const QString& call) const
 {
-    const auto found = std::ranges::find(m_calls, call, &CallSummary::id);
-    return found == m_calls.end() ? -1 : static_cast<int>(found - m_calls.begin());
+    const auto found = m_keys.constFind(call);
+    return found == m_keys.constEnd() ? -1 : static_cast<int>(*found - m_firstKey);
 }
 
 int CallsItemModel::rowCount(const QModelIndex& parent) const
@@ -205,7 +219,10 @@ void CallsItemModel::append(const Json& calls)
         return;
     const auto first = static_cast<int>(m_calls.size());
     beginInsertRows({}, first, first + static_cast<int>(more.size()) - 1);
-    m_calls.insert(m_calls.end(), more.begin(), more.end());
+    for (auto& call : more) {
+        m_keys.insert(call.id, m_firstKey + static_cast<qint64>(m_calls.size()));
+        m_calls.push_back(std::move(call));
+    }
     endInsertRows();
 }
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <vector>
+#include <deque>
 
 #include <QAbstractListModel>
 #include <QHash>
@@ -46,6 +46,7 @@ public:
     explicit CallsItemModel(api::Client& client, QObject* parent = nullptr);
 
     void setFilter(const QString& filter);
+    QString filter() const { return m_filter; }
     void refresh();
     const CallSummary& at(int row) const { return m_calls.at(static_cast<std::size_t>(row)); }
     int rowOf(const QString& call) const;
@@ -66,7 +67,14 @@ private:
     void append(const Json& calls);
 
     api::Client& m_client;
-    std::vector<CallSummary> m_calls;
+    void insertAt(int row, CallSummary call);
+    void removeAt(int row);
+
+    std::deque<CallSummary> m_calls;
+    // Where each call is: its key less the first row's. What comes and goes at the top moves only the rows
+    // above it, so a list of a million stays quick.
+    QHash<QString, qint64> m_keys;
+    qint64 m_firstKey = 0;
     QString m_filter;
     std::string m_next;
     QTimer m_soon;

@@ -7,6 +7,7 @@
 
 #include <QAbstractScrollArea>
 #include <QImage>
+#include <QTimer>
 
 #include "colormap.h"
 
@@ -18,6 +19,12 @@ struct Matrix
     int columns = 0;
     std::vector<float> values; // row by row
     QString rowName, columnName;
+
+    float at(int row, int column) const
+    {
+        return values[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns)
+            + static_cast<std::size_t>(column)];
+    }
 };
 
 // A matrix as colours: zoom with the wheel, the value under the cursor is read out below.
@@ -28,8 +35,15 @@ class MatrixView final : public QAbstractScrollArea
 public:
     explicit MatrixView(QWidget* parent = nullptr);
     void setMatrix(Matrix matrix);
+    // A matrix too large to be here: the overview covers all of it, coarser than its cells. What is looked at
+    // is then asked for with windowWanted() and comes as a detail.
+    void setOverview(Matrix coarse, int rows, int columns, double low, double high);
+    void setDetail(Matrix part, const QRect& cells);
     const ColorScale& scale() const { return m_scale; }
     QString readOut(int row, int column) const;
+
+Q_SIGNALS:
+    void windowWanted(const QRect& cells, const QSize& most); // at most as many values as pixels
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -44,11 +58,27 @@ private:
     QPoint cellAt(QPoint point) const;
     QPoint origin() const;
     void paintLegend(QPainter& painter);
+    void paintImage(QPainter& painter, const QImage& image, const QRectF& cells);
+    QRect visibleCells() const;
+    QSize roomSize() const;
+    void wantWindow();
+    QImage imageOf(const Matrix& matrix) const;
+    struct Shown // values that cover some of the cells
+    {
+        Matrix values;
+        QImage image;
+        QRect cells;
+    };
+    const Shown& bestAt(int row, int column) const;
 
-    Matrix m_matrix;
+    Shown m_whole;
+    Shown m_detail;
+    int m_rows = 0;
+    int m_columns = 0;
+    QTimer m_soon;
     ColorScale m_scale;
-    QImage m_image;
     double m_zoom = 1; // pixels per cell
+    bool m_fitted = true;
     QPoint m_cell = {-1, -1};
 };
 

@@ -97,6 +97,18 @@ std::optional<std::vector<Token>> findTokens(std::string_view json, bool probe)
     return tokens;
 }
 
+std::optional<JsonSlice> findText(std::string_view json)
+{
+    const auto whole = wholeJson(json);
+    if (jsonKind(json, whole) == JsonKind::String)
+        return whole;
+    // HTML is shown as its source: what is shown never loads anything.
+    for (const std::string_view kind : {"text", "markdown", "html"})
+        if (const auto text = ofKind(json, kind, "text"); text && jsonKind(json, *text) == JsonKind::String)
+            return text;
+    return {};
+}
+
 bool looksLikeTable(std::string_view json)
 {
     const auto whole = wholeJson(json);

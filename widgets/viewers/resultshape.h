@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jsonslice.h"
 #include "matrixview.h"
 #include "tokenview.h"
 
@@ -17,6 +18,8 @@ namespace gb::ui {
 std::optional<std::vector<double>> findVector(std::string_view json, bool probe);
 std::optional<Matrix> findMatrix(std::string_view json, bool probe);
 std::optional<std::vector<Token>> findTokens(std::string_view json, bool probe);
+// A string, or what {"kind": "text" | "markdown" | "html", "text": …} says.
+std::optional<JsonSlice> findText(std::string_view json);
 bool looksLikeTable(std::string_view json);
 
 } // namespace gb::ui

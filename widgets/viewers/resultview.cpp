@@ -21,10 +21,12 @@
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/theme.h>
 
+#include "imageview.h"
 #include "jsonview.h"
 #include "matrixview.h"
 #include "resultshape.h"
 #include "tablemodel.h"
+#include "tensorview.h"
 #include "tokenview.h"
 #include "vectorview.h"
 
@@ -109,13 +111,15 @@ void ResultView::clear()
 QList<ResultView::Form> ResultView::formsFor(std::string_view json)
 {
     QList<Form> forms;
-    const auto whole = wholeJson(json);
-    const auto kind = jsonKind(json, whole);
+    if (!findHandles(json, "tensor").empty())
+        forms += Form::Tensor;
+    if (!findHandles(json, "image").empty())
+        forms += Form::Image;
     if (findTokens(json, true))
         forms += Form::Tokens;
     if (findMatrix(json, true))
         forms += Form::Matrix;
-    if (kind == JsonKind::String)
+    if (findText(json))
         forms += Form::Text;
     if (findVector(json, true))
         forms += Form::Vector;
@@ -141,6 +145,10 @@ QString ResultView::formName(Form form) const
         return tr("Matrix");
     case Form::Tokens:
         return tr("Tokens");
+    case Form::Tensor:
+        return tr("Tensor");
+    case Form::Image:
+        return tr("Image");
     case Form::Raw:
         return tr("JSON");
     }
@@ -199,6 +207,12 @@ QWidget* ResultView::page(Form form)
     case Form::Tokens:
         made = new TokenView;
         break;
+    case Form::Tensor:
+        made = new TensorView;
+        break;
+    case Form::Image:
+        made = new ImageView;
+        break;
     }
     m_stack->addWidget(made);
     return made;
@@ -213,7 +227,7 @@ void ResultView::fill(Form form)
         static_cast<JsonView*>(at)->setText(text);
         break;
     case Form::Text:
-        static_cast<QPlainTextEdit*>(at)->setPlainText(jsonString(text, wholeJson(text), textShown));
+        static_cast<QPlainTextEdit*>(at)->setPlainText(jsonString(text, *findText(text), textShown));
         break;
     case Form::Raw: {
         // Small results are laid out for reading; a large one is shown as it came, cut.
@@ -238,6 +252,12 @@ void ResultView::fill(Form form)
     case Form::Tokens:
         if (auto tokens = findTokens(text, false))
             static_cast<TokenView*>(at)->setTokens(std::move(*tokens));
+        break;
+    case Form::Tensor:
+        static_cast<TensorView*>(at)->setTensors(findHandles(text, "tensor"), m_fetch);
+        break;
+    case Form::Image:
+        static_cast<ImageView*>(at)->setImage(findHandles(text, "image").front(), m_fetch);
         break;
     }
 }

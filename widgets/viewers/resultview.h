@@ -9,6 +9,8 @@
 
 #include <QWidget>
 
+#include "tensorfield.h"
+
 class QComboBox;
 class QHBoxLayout;
 class QLabel;
@@ -23,11 +25,13 @@ class ResultView final : public QWidget
     Q_OBJECT
 
 public:
-    enum class Form { Tree, Text, Table, Vector, Matrix, Tokens, Raw };
+    enum class Form { Tree, Text, Table, Vector, Matrix, Tokens, Tensor, Image, Raw };
 
     explicit ResultView(QWidget* parent = nullptr);
 
     void setResult(std::string json);
+    // Where tensors and images of the next results come from.
+    void setFetch(TensorFetch fetch) { m_fetch = std::move(fetch); }
     void clear();
     // Something else than a result in the same place, for example an error.
     Form form() const { return m_form; }
@@ -51,8 +55,9 @@ private:
     QStackedWidget* m_stack = nullptr;
     QWidget* m_bar = nullptr;
     QWidget* m_empty = nullptr;
-    std::array<QWidget*, 7> m_pages{};
-    std::array<bool, 7> m_filled{};
+    TensorFetch m_fetch;
+    std::array<QWidget*, 9> m_pages{};
+    std::array<bool, 9> m_filled{};
 };
 
 } // namespace gb::ui

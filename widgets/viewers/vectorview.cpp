@@ -212,6 +212,11 @@ QString VectorView::statistics(const std::vector<double>& values)
     return text;
 }
 
+void VectorView::setStatistics(const QString& text)
+{
+    m_statistics->setText(text);
+}
+
 void VectorView::setValues(std::vector<double> values)
 {
     m_values = std::move(values);

@@ -4,17 +4,24 @@
 #include <cmath>
 
 #include <QAbstractItemModelTester>
+#include <QBuffer>
+#include <QPlainTextEdit>
 #include <QTest>
 
 #include <tests/support/picture.h>
 #include <widgets/controls/theme.h>
+#include <widgets/viewers/compareview.h>
+#include <widgets/viewers/imageview.h>
 #include <widgets/viewers/jsonslice.h>
 #include <widgets/viewers/jsontreemodel.h>
+#include <widgets/viewers/matrixview.h>
 #include <widgets/viewers/resultshape.h>
 #include <widgets/viewers/resultview.h>
 #include <widgets/viewers/tablemodel.h>
+#include <widgets/viewers/tensorview.h>
 #include <widgets/viewers/vectorview.h>
 
+using namespace gb;
 using namespace gb::ui;
 using Form = ResultView::Form;
 
@@ -33,6 +40,10 @@ private Q_SLOTS:
     void tableSortsAndExports();
     void statisticsOfAVector();
     void colorsAreSymmetricAroundZero();
+    void tensorsComeByTiles();
+    void tensorsThatAreGone();
+    void imagesComeByHandle();
+    void comparesResults();
     void pictures_data();
     void pictures();
 };
@@ -143,6 +154,10 @@ void ViewersTest::formFollowsShape_data()
         R"({"$gb": "table", "columns": [{"name": "a", "dtype": "i64"}], "rows": [[1]], "total_rows": 1})",
         Form::Table);
     row("tokens", R"({"kind": "tokens", "tokens": [{"text": " a", "score": 0.5}]})", Form::Tokens);
+    row("html", R"({"kind": "html", "text": "<b>x</b>"})", Form::Text);
+    row("tensor", R"({"a": [{"$gb": "tensor", "handle": "t1", "dtype": "f32", "shape": [2]}]})",
+        Form::Tensor);
+    row("image", R"({"$gb": "image", "handle": "i1", "format": "png"})", Form::Image);
     row("object", R"({"a": 1})", Form::Tree);
     row("number", "7", Form::Tree);
     row("empty list", "[]", Form::Tree);
@@ -186,6 +201,132 @@ void ViewersTest::colorsAreSymmetricAroundZero()
     QCOMPARE(scale.color(0), QRgb(0xFFF7F7F7));
     QVERIFY(!ColorScale::of(0, 3).diverging);
     QCOMPARE(qAlpha(ColorScale::of(0, 1).color(std::nan(""))), 0);
+}
+
+namespace {
+
+// A host that holds one tensor, whose value is known from the place: lead + row/1000 - column/1000.
+struct FakeHost
+{
+    std::vector<Json> asked;
+
+    TensorFetch fetch()
+    {
+        return [this](const Json& wanted, const gb::api::AnswerHandler& handler) {
+            asked.push_back(wanted);
+            if (stringOr(wanted, "handle") != "t1")
+                return handler(gb::fail("handle_gone", "gone"));
+            if (stringOr(wanted, "what") == "stats")
+                return handler(gb::api::Answer{
+                    Json{{"stats", {{"min", -20.0}, {"max", 27.0}, {"mean", 3.5}, {"std", 1.0}, {"nan", 2}}}},
+                    {}});
+            handler(tile(objectOr(wanted, "tile")));
+        };
+    }
+    static gb::api::Answer tile(const Json& wanted)
+    {
+        const auto row0 = integerOr(wanted, "row0");
+        const auto col0 = integerOr(wanted, "col0");
+        const auto row1 = integerOr(wanted, "row1", 10'000);
+        const auto col1 = integerOr(wanted, "col1", 20'000);
+        const auto rows = integerOr(wanted, "rows");
+        const auto cols = integerOr(wanted, "cols");
+        std::vector<float> plane;
+        for (std::int64_t r = 0; r < rows; ++r)
+            for (std::int64_t c = 0; c < cols; ++c)
+                plane.push_back(static_cast<float>(integerOr(wanted, "lead"))
+                    + static_cast<float>(row0 + (row1 - row0) * r / rows) / 1000
+                    - static_cast<float>(col0 + (col1 - col0) * c / cols) / 1000);
+        std::string bytes;
+        for (int i = 0; i < 3; ++i)
+            bytes.append(reinterpret_cast<const char*>(plane.data()), plane.size() * sizeof(float));
+        return {Json{{"dtype", "f32"}, {"shape", {3, rows, cols}}}, std::move(bytes)};
+    }
+};
+
+constexpr auto bigTensor =
+    R"({"act": {"$gb":"tensor","handle":"t1","dtype":"bf16","shape":[3,6,10000,20000],"bytes":7200000000}})";
+
+} // namespace
+
+void ViewersTest::tensorsComeByTiles()
+{
+    FakeHost host;
+    ResultView view;
+    view.resize(720, 420);
+    view.setFetch(host.fetch());
+    view.setResult(bigTensor);
+    QCOMPARE(int(view.form()), int(Form::Tensor));
+    auto* tensor = view.findChild<TensorView*>();
+    QVERIFY2(tensor->statistics().contains(QStringLiteral("mean 3.5")), qPrintable(tensor->statistics()));
+    QCOMPARE(host.asked.size(), 2U);
+    tensor->setSlice(0, 2);
+    tensor->setSlice(1, 4);
+    QCOMPARE(integerOr(objectOr(host.asked.back(), "tile"), "lead"), 2 * 6 + 4);
+    auto* matrix = view.findChild<MatrixView*>();
+    QVERIFY(matrix->readOut(5000, 0).contains(QStringLiteral("mean around")));
+    QCOMPARE(gb::test::colorsIn(gb::test::picture(view, QStringLiteral("viewer-tensor"))), 64);
+    // Looking closer asks for what is looked at, no more than there are pixels.
+    view.show();
+    QTest::keyClick(matrix, Qt::Key_0);
+    for (int i = 0; i < 20; ++i)
+        QTest::keyClick(matrix, Qt::Key_Plus);
+    Json last;
+    QTRY_VERIFY((last = objectOr(host.asked.back(), "tile"),
+        integerOr(last, "row1", -1) - integerOr(last, "row0") == integerOr(last, "rows")));
+    QVERIFY(integerOr(last, "rows") * integerOr(last, "cols") <= 720 * 420);
+    const auto exact = matrix->readOut(
+        static_cast<int>(integerOr(last, "row0")) + 1, static_cast<int>(integerOr(last, "col0")) + 1);
+    QVERIFY2(!exact.contains(QStringLiteral("mean")), qPrintable(exact));
+}
+
+void ViewersTest::tensorsThatAreGone()
+{
+    FakeHost host;
+    ResultView view;
+    view.setFetch(host.fetch());
+    view.setResult(R"([{"$gb":"tensor","handle":"old","dtype":"f32","shape":[2,2]}])");
+    QVERIFY(!view.findChild<TensorView*>()->problem().isEmpty());
+    ResultView offline;
+    offline.setResult(bigTensor);
+    QVERIFY(!offline.findChild<TensorView*>()->problem().isEmpty());
+}
+
+void ViewersTest::imagesComeByHandle()
+{
+    QImage made(40, 30, QImage::Format_RGB32);
+    made.fill(Qt::red);
+    QByteArray png;
+    QBuffer buffer(&png);
+    QVERIFY(buffer.open(QIODevice::WriteOnly) && made.save(&buffer, "png"));
+    std::string bytes = png.toStdString();
+    ResultView view;
+    view.setFetch([&bytes](const Json&, const gb::api::AnswerHandler& handler) {
+        handler(gb::api::Answer{Json{{"dtype", "u8"}}, bytes});
+    });
+    const std::string image = R"({"$gb":"image","handle":"i1","format":"png","width":40,"height":30})";
+    view.setResult(image);
+    QCOMPARE(view.findChild<ImageView*>()->image().size(), QSize(40, 30));
+    bytes = "not a picture";
+    view.setResult(image);
+    QVERIFY(view.findChild<ImageView*>()->image().isNull());
+}
+
+void ViewersTest::comparesResults()
+{
+    CompareView view;
+    view.resize(720, 300);
+    const auto numbers = diffResults(std::string_view(R"({"a": [1, 2, 3], "b": "x"})"),
+        std::string_view(R"({"a": [1, 2, 4], "c": null})"));
+    QVERIFY(numbers);
+    view.setDiff(*numbers, QStringLiteral("older"), QStringLiteral("newer"));
+    QVERIFY2(view.summary().contains(QStringLiteral("greatest difference 1")), qPrintable(view.summary()));
+    gb::test::picture(view, QStringLiteral("viewer-compare"));
+    const auto words = diffResults(
+        std::string_view(R"("the <b>cat</b> sat")"), std::string_view(R"("the <b>cat</b> stood")"));
+    view.setDiff(*words, {}, {});
+    QCOMPARE(view.findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("the <b>cat</b> satstood"));
+    gb::test::picture(view, QStringLiteral("viewer-compare-words"));
 }
 
 void ViewersTest::pictures_data()
