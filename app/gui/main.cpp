@@ -9,8 +9,10 @@
 #include <backend/base/version.h>
 #include <widgets/controls/lookstore.h>
 #include <widgets/controls/splitter.h>
+#include <widgets/shell/language.h>
 #include <widgets/shell/mainwindow.h>
 #include <widgets/shell/shot.h>
+#include <widgets/shell/stallwatch.h>
 
 namespace {
 
@@ -30,6 +32,7 @@ int main(int argc, char** argv)
     QApplication::setApplicationVersion(QString::fromLatin1(gb::version()));
     QApplication::setDesktopFileName(QStringLiteral("glovebox"));
 
+    gb::ui::logStalls(&application);
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("The window of Glovebox"));
     parser.addHelpOption();
@@ -42,9 +45,12 @@ int main(int argc, char** argv)
         {QStringLiteral("out"), QStringLiteral("The picture's file."), QStringLiteral("FILE.png")},
         {QStringLiteral("size"), QStringLiteral("Of the window."), QStringLiteral("WxH")},
         {QStringLiteral("theme"), QStringLiteral("dark or light."), QStringLiteral("THEME")},
+        {QStringLiteral("lang"), QStringLiteral("de, zh_CN, …; else what LANG says."),
+            QStringLiteral("LANG")},
         {QStringLiteral("wait"), QStringLiteral("Milliseconds before the picture."), QStringLiteral("MS")}});
     parser.process(application);
 
+    gb::ui::installLanguage(parser.value(QStringLiteral("lang")));
     const auto data = gb::dataFolder();
     gb::ui::setRememberedFile(QString::fromStdString((data / "window.ini").string()));
     auto look = gb::ui::rememberedLook();

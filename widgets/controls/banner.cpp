@@ -13,6 +13,7 @@
 #include "frames.h"
 #include "icons.h"
 #include "labels.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -43,14 +44,14 @@ Banner::Banner(QWidget* parent) : QFrame(parent)
     m_why = makeLabel({});
     m_why->setWordWrap(true);
     m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_more = makeIconButton(QStringLiteral("chevron-down"), tr("Details"));
+    m_more = makeIconButton(QStringLiteral("chevron-down"), ControlsText::tr("Details"));
     connect(m_more, &QToolButton::clicked, this, &Banner::toggleDetails);
-    auto* close = makeIconButton(QStringLiteral("close"), tr("Dismiss"));
+    auto* close = makeIconButton(QStringLiteral("close"), ControlsText::tr("Dismiss"));
     connect(close, &QToolButton::clicked, this, &Banner::dismiss);
     m_details = new QPlainTextEdit;
     m_details->setReadOnly(true);
     m_details->setMaximumHeight(160);
-    m_details->setAccessibleName(tr("Details"));
+    m_details->setAccessibleName(ControlsText::tr("Details"));
 
     auto* words = new QVBoxLayout;
     words->setSpacing(2);

@@ -8,6 +8,7 @@
 #include "buttons.h"
 #include "icons.h"
 #include "labels.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -21,7 +22,7 @@ DetailsPanel::DetailsPanel(const QString& title, QWidget* parent) : QFrame(paren
 {
     setProperty("gbFrame", QStringLiteral("side"));
     m_title = new ElidedLabel(title, TextRole::Strong);
-    m_fold = makeIconButton(QStringLiteral("panel"), tr("Fold the details"));
+    m_fold = makeIconButton(QStringLiteral("panel"), ControlsText::tr("Fold the details"));
     connect(m_fold, &QToolButton::clicked, this, [this] { setOpen(!m_open); });
     auto* top = new QHBoxLayout;
     top->setContentsMargins(space::m, space::xs, space::xs, space::xs);
@@ -57,7 +58,7 @@ void DetailsPanel::setOpen(bool open)
     if (m_content)
         m_content->setVisible(open);
     setMaximumWidth(open ? QWIDGETSIZE_MAX : foldedWidth);
-    const auto text = open ? tr("Fold the details") : tr("Show the details");
+    const auto text = open ? ControlsText::tr("Fold the details") : ControlsText::tr("Show the details");
     m_fold->setToolTip(text);
     m_fold->setAccessibleName(text);
     Q_EMIT opened(open);

@@ -3,11 +3,13 @@
 
 #include "emptystate.h"
 
+#include <QHBoxLayout>
 #include <QVBoxLayout>
 
 #include "buttons.h"
 #include "icons.h"
 #include "labels.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -32,7 +34,12 @@ EmptyState::EmptyState(
     m_column->addStretch(2);
     m_column->addWidget(m_icon);
     m_column->addWidget(m_title);
-    m_column->addWidget(m_sentence, 0, Qt::AlignHCenter);
+    // A row of its own: aligned in the column, it would get the height of a wider line.
+    auto* row = new QHBoxLayout;
+    row->addStretch();
+    row->addWidget(m_sentence);
+    row->addStretch();
+    m_column->addLayout(row);
     m_column->addStretch(3);
     const auto paint = [this] {
         m_icon->setPixmap(iconPixmap(m_iconName, 40, tokens().disabled, devicePixelRatioF()));
@@ -66,7 +73,7 @@ void EmptyState::setCommand(const QString& command)
         m_column->insertSpacing(m_column->count() - 1, space::xs);
         m_column->insertWidget(m_column->count() - 1, m_command);
     }
-    m_command->setAccessibleName(tr("Command: %1").arg(command));
+    m_command->setAccessibleName(ControlsText::tr("Command: %1").arg(command));
     m_command->setText(command);
 }
 

@@ -3,29 +3,22 @@
 
 #include "errortext.h"
 
-#include <QCoreApplication>
+#include "text.h"
 
 namespace gb::ui {
-namespace {
-
-struct ErrorText
-{
-    Q_DECLARE_TR_FUNCTIONS(gb_controls)
-};
-
-} // namespace
 
 QString errorSentence(const Error& error)
 {
     const auto& code = error.code;
     if (code == "rpc.closed" || code == "rpc.disconnected")
-        return ErrorText::tr("The connection to the background service was lost. Trying again.");
+        return ControlsText::tr("The connection to the background service was lost. Trying again.");
     if (code == "rpc.version")
-        return ErrorText::tr("The background service speaks a newer protocol than this window.");
+        return ControlsText::tr("The background service speaks a newer protocol than this window.");
     if (code == "cancelled")
-        return ErrorText::tr("Cancelled.");
+        return ControlsText::tr("Cancelled.");
     const auto text = QString::fromStdString(error.message);
-    return text.isEmpty() ? ErrorText::tr("Something failed (%1).").arg(QString::fromStdString(code)) : text;
+    return text.isEmpty() ? ControlsText::tr("Something failed (%1).").arg(QString::fromStdString(code))
+                          : text;
 }
 
 QString errorDetails(const Error& error)

@@ -9,6 +9,7 @@
 #include <QTimer>
 
 #include "icons.h"
+#include "text.h"
 
 namespace gb::ui {
 
@@ -29,7 +30,7 @@ void FilterField::setSyntaxHelp(const QList<QPair<QString, QString>>& help)
 {
     delete m_help;
     m_help = addAction(icon(QStringLiteral("help")), QLineEdit::TrailingPosition);
-    m_help->setToolTip(tr("What can be written here"));
+    m_help->setToolTip(ControlsText::tr("What can be written here"));
     connect(m_help, &QAction::triggered, this, [this, help] {
         QMenu menu(this);
         for (const auto& [example, meaning] : help)

@@ -10,6 +10,7 @@
 #include "buttons.h"
 #include "frames.h"
 #include "labels.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -35,7 +36,7 @@ void KeyValueList::setRows(const QList<Row>& rows)
         auto* key = makeLabel(row.key, TextRole::Secondary);
         auto* value = new ElidedLabel(row.value, row.mono ? TextRole::Mono : TextRole::Body);
         value->setElideMode(Qt::ElideMiddle);
-        auto* copy = makeIconButton(QStringLiteral("copy"), tr("Copy %1").arg(row.key));
+        auto* copy = makeIconButton(QStringLiteral("copy"), ControlsText::tr("Copy %1").arg(row.key));
         connect(copy, &QToolButton::clicked, this, [this, text = row.value] {
             QGuiApplication::clipboard()->setText(text);
             Q_EMIT copied(text);

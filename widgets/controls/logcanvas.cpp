@@ -11,6 +11,7 @@
 #include <QScrollBar>
 
 #include "logview.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -38,7 +39,7 @@ LogCanvas::LogCanvas(QWidget* parent) : QAbstractScrollArea(parent)
 {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(tr("Log"));
+    setAccessibleName(ControlsText::tr("Log"));
     viewport()->setCursor(Qt::IBeamCursor);
     measure();
     m_searching.setInterval(0);
@@ -260,8 +261,10 @@ void LogCanvas::copySelection() const
 void LogCanvas::contextMenuEvent(QContextMenuEvent* event)
 {
     QMenu menu(this);
-    menu.addAction(tr("Copy"), this, &LogCanvas::copySelection)->setEnabled(m_anchor != m_cursor);
-    menu.addAction(tr("Follow the end"), this, [this] { setFollow(true); })->setEnabled(!m_follow);
+    menu.addAction(ControlsText::tr("Copy"), this, &LogCanvas::copySelection)
+        ->setEnabled(m_anchor != m_cursor);
+    menu.addAction(ControlsText::tr("Follow the end"), this, [this] { setFollow(true); })
+        ->setEnabled(!m_follow);
     menu.exec(event->globalPos());
 }
 

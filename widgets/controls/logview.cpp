@@ -11,6 +11,7 @@
 #include "filterfield.h"
 #include "labels.h"
 #include "numbers.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -18,10 +19,10 @@ namespace gb::ui {
 LogView::LogView(QWidget* parent) : QWidget(parent)
 {
     m_canvas = new LogCanvas;
-    m_search = new FilterField(tr("Find in the log"));
+    m_search = new FilterField(ControlsText::tr("Find in the log"));
     m_search->setMaximumWidth(320);
     m_status = makeLabel({}, TextRole::Caption);
-    m_follow = makeButton(tr("Follow"), ButtonKind::Link, QStringLiteral("chevron-down"));
+    m_follow = makeButton(ControlsText::tr("Follow"), ButtonKind::Link, QStringLiteral("chevron-down"));
     m_follow->hide();
     auto* bar = new QHBoxLayout;
     bar->setContentsMargins(space::s, space::xs, space::s, space::xs);
@@ -41,7 +42,7 @@ LogView::LogView(QWidget* parent) : QWidget(parent)
     connect(m_search, &QLineEdit::textChanged, m_status, [this] { m_status->clear(); });
     connect(m_search, &QLineEdit::returnPressed, m_canvas, [this] { m_canvas->findNext(1); });
     connect(m_canvas, &LogCanvas::searchEnded, this,
-        [this](bool found) { m_status->setText(found ? QString() : tr("not found")); });
+        [this](bool found) { m_status->setText(found ? QString() : ControlsText::tr("not found")); });
     connect(m_canvas, &LogCanvas::followChanged, m_follow,
         [this](bool follow) { m_follow->setVisible(!follow); });
     connect(m_follow, &QPushButton::clicked, m_canvas, [this] { m_canvas->setFollow(true); });

@@ -3,17 +3,13 @@
 
 #include "numbers.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QLocale>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
-
-struct NumbersText
-{
-    Q_DECLARE_TR_FUNCTIONS(gb_controls)
-};
 
 // Three significant digits, no exponent.
 QString shortNumber(double value)
@@ -40,12 +36,12 @@ QString scaled(double value, const char* const* units, int count)
 QString span(std::int64_t seconds)
 {
     if (seconds < 60)
-        return NumbersText::tr("%1 s").arg(seconds);
+        return ControlsText::tr("%1 s").arg(seconds);
     if (seconds < 3600)
-        return NumbersText::tr("%1 min").arg(seconds / 60);
+        return ControlsText::tr("%1 min").arg(seconds / 60);
     if (seconds < 48 * 3600)
-        return NumbersText::tr("%1 h").arg(seconds / 3600);
-    return NumbersText::tr("%1 d").arg(seconds / 86400);
+        return ControlsText::tr("%1 h").arg(seconds / 3600);
+    return ControlsText::tr("%1 d").arg(seconds / 86400);
 }
 
 } // namespace
@@ -68,7 +64,7 @@ QString durationText(std::int64_t nanoseconds)
         return scaled(static_cast<double>(nanoseconds), units, 4);
     }
     const auto seconds = nanoseconds / 1'000'000'000;
-    return NumbersText::tr("%1 min %2 s").arg(seconds / 60).arg(seconds % 60, 2, 10, QLatin1Char('0'));
+    return ControlsText::tr("%1 min %2 s").arg(seconds / 60).arg(seconds % 60, 2, 10, QLatin1Char('0'));
 }
 
 QString clockText(double seconds)
@@ -93,7 +89,7 @@ QString moneyText(double dollars)
 QString agoText(std::int64_t thenMs, std::int64_t nowMs)
 {
     const auto seconds = (nowMs - thenMs) / 1000;
-    return seconds < 5 ? NumbersText::tr("just now") : NumbersText::tr("%1 ago").arg(span(seconds));
+    return seconds < 5 ? ControlsText::tr("just now") : ControlsText::tr("%1 ago").arg(span(seconds));
 }
 
 QString sinceText(std::int64_t thenMs, std::int64_t nowMs)

@@ -9,6 +9,7 @@
 #include "buttons.h"
 #include "labels.h"
 #include "numbers.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -20,7 +21,7 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent)
     m_figures = makeLabel({}, TextRole::Caption);
     m_bar = new QProgressBar;
     m_bar->setTextVisible(false);
-    m_cancel = makeIconButton(QStringLiteral("close"), tr("Cancel"));
+    m_cancel = makeIconButton(QStringLiteral("close"), ControlsText::tr("Cancel"));
     connect(m_cancel, &QToolButton::clicked, this, &ProgressRow::cancelRequested);
     auto* layout = new QGridLayout(this);
     layout->setContentsMargins(0, space::xs, 0, space::xs);
@@ -48,28 +49,29 @@ void ProgressRow::setProgress(const ProgressSpec& spec)
         m_bar->setValue(spec.total > 0 ? qRound(1000 * qBound(0.0, spec.done / spec.total, 1.0)) : 1000);
     m_bar->setVisible(running);
     m_cancel->setVisible(spec.cancellable && running);
-    m_cancel->setAccessibleName(tr("Cancel %1").arg(spec.title));
+    m_cancel->setAccessibleName(ControlsText::tr("Cancel %1").arg(spec.title));
     m_bar->setAccessibleName(spec.title);
 }
 
 QString ProgressRow::figures(const ProgressSpec& spec)
 {
     if (spec.state == QLatin1String("done"))
-        return tr("done");
+        return ControlsText::tr("done");
     if (spec.state == QLatin1String("failed"))
-        return tr("failed");
+        return ControlsText::tr("failed");
     if (spec.state == QLatin1String("cancelled"))
-        return tr("cancelled");
+        return ControlsText::tr("cancelled");
     if (spec.state == QLatin1String("queued"))
-        return tr("waiting");
+        return ControlsText::tr("waiting");
     QStringList parts;
     const bool bytes = spec.unit == QLatin1String("bytes");
     if (spec.total > 0)
-        parts += tr("%1 %").arg(qRound(100 * spec.done / spec.total));
+        parts += ControlsText::tr("%1 %").arg(qRound(100 * spec.done / spec.total));
     else if (spec.done > 0)
         parts += bytes ? bytesText(spec.done) : countText(static_cast<std::int64_t>(spec.done));
     if (spec.rate > 0)
-        parts += bytes ? rateText(spec.rate) : tr("%1 %2/s").arg(spec.rate, 0, 'g', 3).arg(spec.unit);
+        parts += bytes ? rateText(spec.rate)
+                       : ControlsText::tr("%1 %2/s").arg(spec.rate, 0, 'g', 3).arg(spec.unit);
     if (spec.remainingSeconds >= 0)
         parts += clockText(spec.remainingSeconds);
     return parts.join(QStringLiteral(" · "));

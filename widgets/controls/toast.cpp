@@ -11,6 +11,7 @@
 #include "buttons.h"
 #include "icons.h"
 #include "labels.h"
+#include "text.h"
 #include "theme.h"
 
 namespace gb::ui {
@@ -19,7 +20,7 @@ Toast::Toast(QWidget* over) : QFrame(over)
 {
     m_icon = new QLabel;
     m_text = makeLabel({});
-    m_undo = makeButton(tr("Undo"), ButtonKind::Link, QStringLiteral("undo"));
+    m_undo = makeButton(ControlsText::tr("Undo"), ButtonKind::Link, QStringLiteral("undo"));
     m_undo->setFocusPolicy(Qt::TabFocus);
     connect(m_undo, &QPushButton::clicked, this, [this] {
         hide();
@@ -27,7 +28,7 @@ Toast::Toast(QWidget* over) : QFrame(over)
         if (auto act = std::exchange(m_act, {}))
             act();
     });
-    auto* close = makeIconButton(QStringLiteral("close"), tr("Dismiss"));
+    auto* close = makeIconButton(QStringLiteral("close"), ControlsText::tr("Dismiss"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(space::m, space::s, space::s, space::s);
     layout->setSpacing(space::s);

@@ -13,6 +13,7 @@
 #include <widgets/controls/theme.h>
 
 #include "nestedfields.h"
+#include "text.h"
 
 namespace gb::ui {
 
@@ -21,16 +22,16 @@ ArgumentForm::ArgumentForm(QWidget* parent) : QWidget(parent), m_root(std::make_
     auto* content = new QWidget;
     m_column = new QVBoxLayout(content);
     m_column->setContentsMargins(0, space::m, space::m, 0);
-    m_none = makeLabel(tr("This function takes no arguments."), TextRole::Secondary);
+    m_none = makeLabel(FormsText::tr("This function takes no arguments."), TextRole::Secondary);
     m_column->addWidget(m_none);
     m_column->addStretch(1);
     m_json = new QPlainTextEdit;
     m_json->setFont(Theme::instance().monospace());
-    m_json->setAccessibleName(tr("Arguments as JSON"));
+    m_json->setAccessibleName(FormsText::tr("Arguments as JSON"));
     m_json->setTabChangesFocus(true);
     m_tabs = new QTabWidget;
-    m_tabs->addTab(makeScroll(content), tr("Form"));
-    m_tabs->addTab(m_json, tr("JSON"));
+    m_tabs->addTab(makeScroll(content), FormsText::tr("Form"));
+    m_tabs->addTab(m_json, FormsText::tr("JSON"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_tabs);

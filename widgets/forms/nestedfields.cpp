@@ -17,6 +17,7 @@
 #include <widgets/itemmodels/fields.h>
 
 #include "scalarfields.h"
+#include "text.h"
 
 namespace gb::ui {
 namespace {
@@ -81,7 +82,7 @@ FieldRow::FieldRow(const std::string& name, const Json& schema, const std::share
     m_title = makeLabel(title, required ? TextRole::Strong : TextRole::Body);
     m_title->setBuddy(m_field);
     auto* kind = makeLabel(QString::fromStdString(schemaName(schema, *root)), TextRole::Caption);
-    auto* reset = makeIconButton(QStringLiteral("undo"), tr("Back to the default: %1").arg(title));
+    auto* reset = makeIconButton(QStringLiteral("undo"), FormsText::tr("Back to the default: %1").arg(title));
     m_reset = reset;
     connect(reset, &QToolButton::clicked, this, [this] {
         setAbsent();
@@ -200,7 +201,7 @@ QString ObjectField::problem() const
     QString first;
     for (auto* row : m_rows)
         if (!row->check() && first.isEmpty())
-            first = tr("Something in here is not right yet.");
+            first = FormsText::tr("Something in here is not right yet.");
     return first;
 }
 
@@ -210,8 +211,8 @@ ListField::ListField(
 {
     m_rows = new QVBoxLayout;
     m_rows->setSpacing(space::xs);
-    auto* add = makeButton(tr("Add"), ButtonKind::Link, QStringLiteral("plus"));
-    auto* paste = makeButton(tr("Paste a JSON list"), ButtonKind::Link);
+    auto* add = makeButton(FormsText::tr("Add"), ButtonKind::Link, QStringLiteral("plus"));
+    auto* paste = makeButton(FormsText::tr("Paste a JSON list"), ButtonKind::Link);
     m_count = makeLabel({}, TextRole::Caption);
     connect(add, &QPushButton::clicked, this, [this] {
         addItem(initialValue(m_items, *m_root))->setFocus();
@@ -236,8 +237,8 @@ SchemaField* ListField::addItem(const Json& value)
     auto* row = new QWidget;
     auto* field = makeSchemaField(m_items, m_root, m_depth + 1);
     field->setValue(value);
-    auto* up = makeIconButton(QStringLiteral("chevron-up"), tr("Move up"));
-    auto* remove = makeIconButton(QStringLiteral("trash"), tr("Remove"));
+    auto* up = makeIconButton(QStringLiteral("chevron-up"), FormsText::tr("Move up"));
+    auto* remove = makeIconButton(QStringLiteral("trash"), FormsText::tr("Remove"));
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
@@ -275,7 +276,7 @@ void ListField::paste()
 {
     const auto pasted = parseJson(QGuiApplication::clipboard()->text().toStdString());
     if (!pasted || !pasted->is_array()) {
-        m_count->setText(tr("The clipboard holds no JSON list."));
+        m_count->setText(FormsText::tr("The clipboard holds no JSON list."));
         return;
     }
     setValue(*pasted);
@@ -307,14 +308,15 @@ void ListField::setValue(const Json& value)
             else
                 m_rest.push_back(item);
         }
-    m_count->setText(m_rest.empty() ? QString() : tr("and %1 more, kept as they are").arg(m_rest.size()));
+    m_count->setText(
+        m_rest.empty() ? QString() : FormsText::tr("and %1 more, kept as they are").arg(m_rest.size()));
 }
 
 QString ListField::problem() const
 {
     for (qsizetype i = 0; i < m_fields.size(); ++i)
         if (const auto problem = m_fields[i].second->problem(); !problem.isEmpty())
-            return tr("Item %1: %2").arg(i).arg(problem);
+            return FormsText::tr("Item %1: %2").arg(i).arg(problem);
     return {};
 }
 
@@ -323,7 +325,7 @@ UnionField::UnionField(
     : SchemaField(parent), m_choices(std::move(choices)), m_root(root), m_depth(depth)
 {
     m_switch = new QComboBox;
-    m_switch->setAccessibleName(tr("Kind of value"));
+    m_switch->setAccessibleName(FormsText::tr("Kind of value"));
     for (const auto& choice : m_choices) {
         const auto title = textField(choice, "title");
         m_switch->addItem(title.isEmpty() ? QString::fromStdString(schemaName(choice, *m_root)) : title);

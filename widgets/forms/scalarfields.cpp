@@ -21,6 +21,8 @@
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -55,7 +57,7 @@ TextField::TextField(const Json& schema, QWidget* parent) : SchemaField(parent)
     m_line = new QLineEdit;
     if (const auto limit = integerOr(schema, "maxLength"); limit > 0 && limit < 1'000'000)
         m_line->setMaxLength(static_cast<int>(limit));
-    auto* grow = makeIconButton(QStringLiteral("text"), tr("Several lines"));
+    auto* grow = makeIconButton(QStringLiteral("text"), FormsText::tr("Several lines"));
     m_grow = grow;
     connect(
         grow, &QToolButton::clicked, this, [this] { setLong(!m_editor || !m_editor->isVisibleTo(this)); });
@@ -174,11 +176,11 @@ QString NumberField::problem() const
     bool valid = false;
     const auto number = parsed(&valid);
     if (!valid)
-        return m_integer ? tr("A whole number is needed.") : tr("A number is needed.");
+        return m_integer ? FormsText::tr("A whole number is needed.") : FormsText::tr("A number is needed.");
     const auto real = number.get<double>();
     if (real < m_minimum)
-        return tr("At least %1.").arg(m_minimum);
-    return real > m_maximum ? tr("At most %1.").arg(m_maximum) : QString();
+        return FormsText::tr("At least %1.").arg(m_minimum);
+    return real > m_maximum ? FormsText::tr("At most %1.").arg(m_maximum) : QString();
 }
 
 BooleanField::BooleanField(QWidget* parent) : SchemaField(parent)
@@ -247,7 +249,7 @@ QString ChoiceField::problem() const
     if (!m_combo->isEditable())
         return {};
     const auto at = m_combo->findText(m_combo->currentText(), Qt::MatchFixedString | Qt::MatchCaseSensitive);
-    return at < 0 ? tr("This is not one of the choices.") : QString();
+    return at < 0 ? FormsText::tr("This is not one of the choices.") : QString();
 }
 
 NullField::NullField(QWidget* parent) : SchemaField(parent)
@@ -259,7 +261,7 @@ JsonField::JsonField(QWidget* parent) : SchemaField(parent)
 {
     m_editor = makeSmallEditor(3);
     m_editor->setFont(Theme::instance().monospace());
-    m_editor->setPlaceholderText(tr("JSON"));
+    m_editor->setPlaceholderText(FormsText::tr("JSON"));
     m_editor->setPlainText(QStringLiteral("null"));
     rowLayout(this)->addWidget(m_editor, 1);
     setFocusProxy(m_editor);
@@ -281,7 +283,7 @@ void JsonField::setValue(const Json& value)
 
 QString JsonField::problem() const
 {
-    return parseJson(m_editor->toPlainText().toStdString()) ? QString() : tr("This is not JSON.");
+    return parseJson(m_editor->toPlainText().toStdString()) ? QString() : FormsText::tr("This is not JSON.");
 }
 
 } // namespace gb::ui

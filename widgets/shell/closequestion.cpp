@@ -3,21 +3,14 @@
 
 #include "closequestion.h"
 
-#include <QCoreApplication>
 #include <QMessageBox>
 #include <QPushButton>
 
 #include <widgets/controls/numbers.h>
 
+#include "text.h"
+
 namespace gb::ui {
-namespace {
-
-struct CloseText
-{
-    Q_DECLARE_TR_FUNCTIONS(gb_shell)
-};
-
-} // namespace
 
 CloseAnswer askAboutAlive(QWidget* parent, const QList<AliveItem>& alive)
 {
@@ -29,13 +22,13 @@ CloseAnswer askAboutAlive(QWidget* parent, const QList<AliveItem>& alive)
     }
     QMessageBox box(parent);
     box.setTextFormat(Qt::PlainText);
-    box.setWindowTitle(CloseText::tr("Close the window"));
-    box.setText(CloseText::tr("Still alive: %1").arg(names.mid(0, 5).join(QStringLiteral(", "))));
+    box.setWindowTitle(ShellText::tr("Close the window"));
+    box.setText(ShellText::tr("Still alive: %1").arg(names.mid(0, 5).join(QStringLiteral(", "))));
     box.setInformativeText(perHour > 0
-            ? CloseText::tr("Kept running, this costs %1 per hour.").arg(moneyText(perHour))
-            : CloseText::tr("Kept running, this costs nothing. A new window finds it again."));
-    auto* keep = box.addButton(CloseText::tr("Keep it running"), QMessageBox::AcceptRole);
-    auto* stop = box.addButton(CloseText::tr("Stop it"), QMessageBox::DestructiveRole);
+            ? ShellText::tr("Kept running, this costs %1 per hour.").arg(moneyText(perHour))
+            : ShellText::tr("Kept running, this costs nothing. A new window finds it again."));
+    auto* keep = box.addButton(ShellText::tr("Keep it running"), QMessageBox::AcceptRole);
+    auto* stop = box.addButton(ShellText::tr("Stop it"), QMessageBox::DestructiveRole);
     box.addButton(QMessageBox::Cancel);
     box.setDefaultButton(keep);
     box.exec();

@@ -18,6 +18,8 @@
 #include <widgets/controls/icons.h>
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -97,14 +99,14 @@ int matchScore(const QString& typed, const QString& title)
 CommandPalette::CommandPalette(QWidget* over) : QFrame(over)
 {
     setProperty("gbFrame", QStringLiteral("popup"));
-    m_field = new FilterField(tr("Type a page, an action or an experiment"));
+    m_field = new FilterField(ShellText::tr("Type a page, an action or an experiment"));
     m_field->setDelay(0);
     m_list = new QListWidget;
     m_list->setFocusPolicy(Qt::NoFocus);
     m_list->setItemDelegate(new PaletteDelegate(m_list));
     m_list->setUniformItemSizes(true);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_list->setAccessibleName(tr("Matches"));
+    m_list->setAccessibleName(ShellText::tr("Matches"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space::s, space::s, space::s, space::s);
     layout->addWidget(m_field);

@@ -15,23 +15,25 @@
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/livestate.h>
 
+#include "text.h"
+
 namespace gb::ui {
 
 HeaderBar::HeaderBar(api::Client& client, QWidget* parent) : QFrame(parent), m_client(client)
 {
     setProperty("gbFrame", QStringLiteral("bar"));
-    m_experiment = makeButton(tr("No experiment"), ButtonKind::Normal, QStringLiteral("folder"));
+    m_experiment = makeButton(ShellText::tr("No experiment"), ButtonKind::Normal, QStringLiteral("folder"));
     m_experiment->setProperty("gbMenu", true);
     m_experiment->setMaximumWidth(320);
     m_menu = new QMenu(m_experiment);
     m_experiment->setMenu(m_menu);
     m_state = new StatePill;
     m_cost = makeLabel({}, TextRole::Secondary);
-    m_cost->setToolTip(tr("Cost so far of what is alive"));
-    m_search = makeButton(tr("Search or run…"), ButtonKind::Normal, QStringLiteral("search"));
-    m_search->setToolTip(tr("Every page, action and experiment (Ctrl+K)"));
+    m_cost->setToolTip(ShellText::tr("Cost so far of what is alive"));
+    m_search = makeButton(ShellText::tr("Search or run…"), ButtonKind::Normal, QStringLiteral("search"));
+    m_search->setToolTip(ShellText::tr("Every page, action and experiment (Ctrl+K)"));
     connect(m_search, &QPushButton::clicked, this, &HeaderBar::paletteRequested);
-    m_bell = makeIconButton(QStringLiteral("bell"), tr("Notifications"));
+    m_bell = makeIconButton(QStringLiteral("bell"), ShellText::tr("Notifications"));
     m_bell->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     connect(m_bell, &QToolButton::clicked, this, &HeaderBar::notificationsRequested);
     m_layout = new QHBoxLayout(this);
@@ -53,7 +55,7 @@ void HeaderBar::setExperiment(const QString& name, const QString& folder)
 {
     m_experiment->setText(m_experiment->fontMetrics().elidedText(name, Qt::ElideRight, 240));
     m_experiment->setToolTip(folder.toHtmlEscaped());
-    m_experiment->setAccessibleName(tr("Experiment %1").arg(name));
+    m_experiment->setAccessibleName(ShellText::tr("Experiment %1").arg(name));
 }
 
 void HeaderBar::setRecent(const QList<QPair<QString, QString>>& nameAndFolder)
@@ -67,13 +69,15 @@ void HeaderBar::setRecent(const QList<QPair<QString, QString>>& nameAndFolder)
     }
     if (!nameAndFolder.isEmpty())
         m_menu->addSeparator();
-    m_menu->addAction(icon(QStringLiteral("folder")), tr("Open folder…"), this, &HeaderBar::openRequested);
+    m_menu->addAction(
+        icon(QStringLiteral("folder")), ShellText::tr("Open folder…"), this, &HeaderBar::openRequested);
 }
 
 void HeaderBar::setUnread(int count)
 {
     m_bell->setText(count > 0 ? QString::number(count) : QString());
-    m_bell->setAccessibleName(count > 0 ? tr("New notifications: %1").arg(count) : tr("Notifications"));
+    m_bell->setAccessibleName(
+        count > 0 ? ShellText::tr("%n new notification(s)", nullptr, count) : ShellText::tr("Notifications"));
 }
 
 QWidget* HeaderBar::bell() const
@@ -94,11 +98,12 @@ void HeaderBar::showState()
     }
     const auto count = static_cast<int>(alive.size());
     if (alive.isEmpty())
-        m_state->setState(tr("nothing alive"), Tone::Neutral);
+        m_state->setState(ShellText::tr("nothing alive"), Tone::Neutral);
     else
         m_state->setState(
-            tr("%1 alive").arg(count), failed ? Tone::Error : Tone::Success, alive.first().since);
-    m_cost->setText(perHour > 0 ? tr("%1 · %2/h").arg(moneyText(cost), moneyText(perHour)) : moneyText(cost));
+            ShellText::tr("%1 alive").arg(count), failed ? Tone::Error : Tone::Success, alive.first().since);
+    m_cost->setText(
+        perHour > 0 ? ShellText::tr("%1 · %2/h").arg(moneyText(cost), moneyText(perHour)) : moneyText(cost));
 }
 
 } // namespace gb::ui

@@ -27,8 +27,10 @@
 #include "closequestion.h"
 #include "commandpalette.h"
 #include "headerbar.h"
+#include "helppanel.h"
 #include "notifications.h"
 #include "rail.h"
+#include "text.h"
 #include "tray.h"
 
 namespace gb::ui {
@@ -36,7 +38,7 @@ namespace gb::ui {
 MainWindow::MainWindow(api::Client& client, const QString& firstPage)
     : m_client(client), m_table(pageTable(client))
 {
-    setWindowTitle(tr("Glovebox"));
+    setWindowTitle(ShellText::tr("Glovebox"));
     setAcceptDrops(true);
     setMinimumSize(800, 560);
     resize(1280, 800);
@@ -77,6 +79,7 @@ void MainWindow::createLayout()
     layout->addWidget(m_tray);
     m_palette = new CommandPalette(this);
     m_notifications = new Notifications(m_client, this);
+    m_help = new HelpPanel(this);
 
     for (std::size_t i = 0; i < m_table.size(); ++i)
         m_rail->addPage(m_table[i].title, m_table[i].iconName, QStringLiteral("Ctrl+%1").arg(i + 1),
@@ -102,7 +105,9 @@ void MainWindow::createShortcuts()
     for (std::size_t i = 0; i < m_table.size(); ++i)
         add(QStringLiteral("Ctrl+%1").arg(i + 1), [this, i] { showIndex(static_cast<int>(i)); });
     add(QStringLiteral("Ctrl+K"), [this] { m_palette->open(commands()); });
+    add(QStringLiteral("F1"), [this] { m_help->open(currentPage()->id()); });
     add(QStringLiteral("F5"), [this] { currentPage()->refresh(); });
+    add(QStringLiteral("F11"), [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     add(QStringLiteral("Ctrl+F"), [this] { currentPage()->find(); });
     add(QStringLiteral("Ctrl+Q"), [this] { close(); });
     const auto primary = [this] {
@@ -134,8 +139,9 @@ void MainWindow::showConnection(const Error* error)
         m_connection->dismiss();
         return;
     }
-    m_connection->show(Tone::Warning, tr("The background service is away"),
-        tr("The window reconnects by itself. Sandboxes and served interfaces go on in the meantime."),
+    m_connection->show(Tone::Warning, ShellText::tr("The background service is away"),
+        ShellText::tr(
+            "The window reconnects by itself. Sandboxes and served interfaces go on in the meantime."),
         errorDetails(*error));
 }
 
@@ -172,8 +178,8 @@ void MainWindow::showIndex(int index)
     m_stack->setCurrentWidget(shown);
     m_rail->setCurrent(index);
     setWindowTitle(m_experiment.isEmpty()
-            ? tr("%1 — Glovebox").arg(shown->title())
-            : tr("%1 — %2 — Glovebox").arg(shown->title(), QDir(m_experiment).dirName()));
+            ? ShellText::tr("%1 — Glovebox").arg(shown->title())
+            : ShellText::tr("%1 — %2 — Glovebox").arg(shown->title(), QDir(m_experiment).dirName()));
 }
 
 bool MainWindow::showPage(const QString& id, const QString& place)
@@ -202,26 +208,29 @@ std::vector<Command> MainWindow::commands()
             all.push_back({action->text(), currentPage()->title(), action->property("gbIcon").toString(),
                 action->shortcut().toString(QKeySequence::NativeText), [action] { action->trigger(); }});
     for (std::size_t i = 0; i < m_table.size(); ++i)
-        all.push_back({tr("Go to %1").arg(m_table[i].title), {}, m_table[i].iconName,
+        all.push_back({ShellText::tr("Go to %1").arg(m_table[i].title), {}, m_table[i].iconName,
             QStringLiteral("Ctrl+%1").arg(i + 1), [this, i] { showIndex(static_cast<int>(i)); }});
     for (const auto& [name, folder] : m_recent)
-        all.push_back({tr("Open %1").arg(name), folder, QStringLiteral("folder"), {},
+        all.push_back({ShellText::tr("Open %1").arg(name), folder, QStringLiteral("folder"), {},
             [this, path = folder] { openExperiment(path); }});
-    all.push_back({tr("Open folder…"), {}, QStringLiteral("folder"), {}, [this] { chooseFolder(); }});
-    all.push_back({tr("Show notifications"), {}, QStringLiteral("bell"), {},
+    all.push_back(
+        {ShellText::tr("Open folder…"), {}, QStringLiteral("folder"), {}, [this] { chooseFolder(); }});
+    all.push_back({ShellText::tr("Show notifications"), {}, QStringLiteral("bell"), {},
         [this] { m_notifications->openBelow(m_header->bell()); }});
-    all.push_back(
-        {tr("Show all jobs"), {}, QStringLiteral("download"), {}, [this] { m_tray->setOpen(true); }});
-    all.push_back({tr("Refresh this page"), {}, QStringLiteral("refresh"), QStringLiteral("F5"),
+    all.push_back({ShellText::tr("Show all jobs"), {}, QStringLiteral("download"), {},
+        [this] { m_tray->setOpen(true); }});
+    all.push_back({ShellText::tr("Help for this page"), {}, QStringLiteral("help"), QStringLiteral("F1"),
+        [this] { m_help->open(currentPage()->id()); }});
+    all.push_back({ShellText::tr("Refresh this page"), {}, QStringLiteral("refresh"), QStringLiteral("F5"),
         [this] { currentPage()->refresh(); }});
-    all.push_back(
-        {tr("Close the window"), {}, QStringLiteral("close"), QStringLiteral("Ctrl+Q"), [this] { close(); }});
+    all.push_back({ShellText::tr("Close the window"), {}, QStringLiteral("close"), QStringLiteral("Ctrl+Q"),
+        [this] { close(); }});
     return all;
 }
 
 void MainWindow::chooseFolder()
 {
-    const auto folder = QFileDialog::getExistingDirectory(this, tr("Open an experiment folder"));
+    const auto folder = QFileDialog::getExistingDirectory(this, ShellText::tr("Open an experiment folder"));
     if (!folder.isEmpty())
         openExperiment(folder);
 }
@@ -232,7 +241,7 @@ void MainWindow::openExperiment(const QString& folder)
     const Json params = {{"path", folder.toStdString()}};
     m_client.call(this, "experiments.open", params, [this, folder](Result<api::Answer> answer) {
         if (!answer) {
-            m_notifications->add(Tone::Error, tr("%1 was not opened").arg(QDir(folder).dirName()),
+            m_notifications->add(Tone::Error, ShellText::tr("%1 was not opened").arg(QDir(folder).dirName()),
                 errorSentence(answer.error()));
             return;
         }
@@ -248,7 +257,7 @@ void MainWindow::showExperiment(const Json& experiment)
     if (name.isEmpty())
         name = QDir(m_experiment).dirName();
     m_header->setExperiment(name, m_experiment);
-    setWindowTitle(tr("%1 — %2 — Glovebox").arg(currentPage()->title(), name));
+    setWindowTitle(ShellText::tr("%1 — %2 — Glovebox").arg(currentPage()->title(), name));
     remembered().setValue(QStringLiteral("window/experiment"), m_experiment);
 }
 
@@ -327,7 +336,7 @@ void MainWindow::stopEverything()
         stopItem(m_client, this, item, [this, waiting](Status status) {
             if (!status)
                 m_notifications->add(
-                    Tone::Error, tr("Something was not stopped"), errorSentence(status.error()));
+                    Tone::Error, ShellText::tr("Something was not stopped"), errorSentence(status.error()));
             else if (--*waiting == 0) {
                 m_closing = true;
                 close();

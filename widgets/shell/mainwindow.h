@@ -19,6 +19,7 @@ namespace gb::ui {
 class Banner;
 class CommandPalette;
 class HeaderBar;
+class HelpPanel;
 class Notifications;
 class Rail;
 class Tray;
@@ -73,6 +74,7 @@ private:
     Tray* m_tray = nullptr;
     CommandPalette* m_palette = nullptr;
     Notifications* m_notifications = nullptr;
+    HelpPanel* m_help = nullptr;
     int m_current = -1;
     bool m_asked = false; // for an experiment, so that the last one is not opened over it
     bool m_closing = false;

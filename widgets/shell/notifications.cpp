@@ -18,6 +18,8 @@
 #include <widgets/controls/toast.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -31,7 +33,7 @@ Notifications::Notifications(api::Client& client, QWidget* over) : QFrame(over),
 {
     setProperty("gbFrame", QStringLiteral("popup"));
     setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(tr("Notifications"));
+    setAccessibleName(ShellText::tr("Notifications"));
     m_rows = new QVBoxLayout(this);
     m_rows->setContentsMargins(space::l, space::m, space::l, space::m);
     m_rows->setSpacing(space::m);
@@ -82,11 +84,11 @@ void Notifications::lookForEndedJobs()
             continue;
         const auto title = textField(job, "title");
         if (state == QLatin1String("failed"))
-            add(Tone::Error, tr("%1 failed").arg(title),
+            add(Tone::Error, ShellText::tr("%1 failed").arg(title),
                 errorSentence(Error::fromJson(objectOr(job, "error"))), true);
         else if (state == QLatin1String("done")
             && timeField(job, "ended_at") - timeField(job, "started_at") > longWorkMs)
-            add(Tone::Success, tr("%1 is done").arg(title), {}, true);
+            add(Tone::Success, ShellText::tr("%1 is done").arg(title), {}, true);
     }
 }
 
@@ -111,9 +113,9 @@ void Notifications::openBelow(QWidget* anchor)
 void Notifications::showEntries()
 {
     clearLayout(m_rows);
-    m_rows->addWidget(makeLabel(tr("Notifications"), TextRole::Strong));
+    m_rows->addWidget(makeLabel(ShellText::tr("Notifications"), TextRole::Strong));
     if (m_entries.isEmpty())
-        m_rows->addWidget(makeLabel(tr("Nothing has happened yet."), TextRole::Secondary));
+        m_rows->addWidget(makeLabel(ShellText::tr("Nothing has happened yet."), TextRole::Secondary));
     for (const auto& entry : m_entries.mid(0, 8)) {
         auto* line = new QHBoxLayout;
         line->setSpacing(space::s);

@@ -3,21 +3,15 @@
 
 #include "pagetable.h"
 
-#include <QCoreApplication>
-
 #include <widgets/pages/home/homepage.h>
 #include <widgets/pages/inspector/inspectorpage.h>
 #include <widgets/pages/settings/settingspage.h>
 
 #include "comingpage.h"
+#include "text.h"
 
 namespace gb::ui {
 namespace {
-
-struct PageTableText
-{
-    Q_DECLARE_TR_FUNCTIONS(gb_shell)
-};
 
 PageEntry coming(const char* id, const QString& title, const QString& sentence, const char* command)
 {
@@ -31,27 +25,26 @@ PageEntry coming(const char* id, const QString& title, const QString& sentence, 
 
 std::vector<PageEntry> pageTable(api::Client& client)
 {
-    using T = PageTableText;
     std::vector<PageEntry> pages;
-    pages.push_back({QStringLiteral("home"), T::tr("Home"), QStringLiteral("home"),
+    pages.push_back({QStringLiteral("home"), ShellText::tr("Home"), QStringLiteral("home"),
         [&client] { return new HomePage(client); }});
-    pages.push_back(coming("sandbox", T::tr("Sandbox"),
-        T::tr("An interface file can be served without one, by the Python of this machine."),
+    pages.push_back(coming("sandbox", ShellText::tr("Sandbox"),
+        ShellText::tr("An interface file can be served without one, by the Python of this machine."),
         "glovebox serve interface.py"));
-    pages.push_back(coming("models", T::tr("Models"),
-        T::tr(
+    pages.push_back(coming("models", ShellText::tr("Models"),
+        ShellText::tr(
             "Models that are in the hub's cache on this machine can be used by interface files as they are."),
         ""));
-    pages.push_back({QStringLiteral("inspector"), T::tr("Inspector"), QStringLiteral("inspector"),
+    pages.push_back({QStringLiteral("inspector"), ShellText::tr("Inspector"), QStringLiteral("inspector"),
         [&client] { return new InspectorPage(client); }});
-    pages.push_back(coming("runs", T::tr("Runs"),
-        T::tr("Calls of served functions are recorded all the same, and can be listed."),
+    pages.push_back(coming("runs", ShellText::tr("Runs"),
+        ShellText::tr("Calls of served functions are recorded all the same, and can be listed."),
         "glovebox calls ls"));
-    pages.push_back(coming("notebook", T::tr("Notebook"),
-        T::tr("A script or a notebook of your own can call served functions over HTTP."), ""));
-    pages.push_back(coming("snapshots", T::tr("Snapshots"),
-        T::tr("A snapshot keeps a sandbox's files together with how it was made."), ""));
-    pages.push_back({QStringLiteral("settings"), T::tr("Settings"), QStringLiteral("settings"),
+    pages.push_back(coming("notebook", ShellText::tr("Notebook"),
+        ShellText::tr("A script or a notebook of your own can call served functions over HTTP."), ""));
+    pages.push_back(coming("snapshots", ShellText::tr("Snapshots"),
+        ShellText::tr("A snapshot keeps a sandbox's files together with how it was made."), ""));
+    pages.push_back({QStringLiteral("settings"), ShellText::tr("Settings"), QStringLiteral("settings"),
         [&client] { return new SettingsPage(client); }});
     return pages;
 }

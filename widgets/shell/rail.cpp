@@ -20,7 +20,8 @@ constexpr int railWidth = 84;
 Rail::Rail(QWidget* parent) : QFrame(parent)
 {
     setProperty("gbFrame", QStringLiteral("rail"));
-    setFixedWidth(railWidth);
+    setMinimumWidth(railWidth);
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Preferred);
     m_group = new QButtonGroup(this);
     m_group->setExclusive(true);
     m_layout = new QVBoxLayout(this);

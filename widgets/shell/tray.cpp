@@ -17,6 +17,8 @@
 #include <widgets/itemmodels/fields.h>
 #include <widgets/itemmodels/livestate.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -48,9 +50,9 @@ void Tray::createLine()
     auto* area = makeScroll(m_list);
     area->setMaximumHeight(260);
     area->hide();
-    m_toggle = makeIconButton(QStringLiteral("chevron-up"), tr("Show all jobs"));
+    m_toggle = makeIconButton(QStringLiteral("chevron-up"), ShellText::tr("Show all jobs"));
     connect(m_toggle, &QToolButton::clicked, this, [this, area] { setOpen(!area->isVisible()); });
-    m_idle = makeLabel(tr("No jobs"), TextRole::Caption);
+    m_idle = makeLabel(ShellText::tr("No jobs"), TextRole::Caption);
     m_first = new ProgressRow;
     m_first->setMaximumWidth(520);
     m_first->hide();
@@ -82,7 +84,7 @@ void Tray::setOpen(bool open)
     auto* area = findChild<QScrollArea*>();
     area->setVisible(open);
     m_toggle->setIcon(icon(open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-up")));
-    const auto text = open ? tr("Hide the jobs") : tr("Show all jobs");
+    const auto text = open ? ShellText::tr("Hide the jobs") : ShellText::tr("Show all jobs");
     m_toggle->setToolTip(text);
     m_toggle->setAccessibleName(text);
 }
@@ -91,7 +93,8 @@ void Tray::showJobs()
 {
     const auto running = runningJobs(m_client);
     m_first->setVisible(!running.empty());
-    m_idle->setText(running.size() > 1 ? tr("Jobs: %1").arg(running.size()) : tr("No jobs"));
+    m_idle->setText(running.size() > 1 ? ShellText::tr("%n job(s)", nullptr, static_cast<int>(running.size()))
+                                       : ShellText::tr("No jobs"));
     m_idle->setVisible(running.size() != 1);
     if (!running.empty()) {
         m_firstJob = textField(running.front(), "id");
@@ -134,7 +137,7 @@ void Tray::cancel(const QString& job)
 {
     m_client.call(this, "jobs.cancel", {{"job", job.toStdString()}}, [this](Result<api::Answer> answer) {
         if (!answer)
-            Q_EMIT failed(tr("The job was not cancelled"), answer.error());
+            Q_EMIT failed(ShellText::tr("The job was not cancelled"), answer.error());
     });
 }
 
@@ -143,11 +146,11 @@ void Tray::showConnection()
     const bool connected = m_client.state() == api::Client::State::Connected;
     m_connectionMark->setPixmap(iconPixmap(
         QStringLiteral("plug"), 16, connected ? tokens().success : tokens().warning, devicePixelRatioF()));
-    m_connection->setText(connected ? tr("connected") : tr("connecting…"));
-    m_connection->setToolTip(connected ? tr("Background service, version %1, process %2")
+    m_connection->setText(connected ? ShellText::tr("connected") : ShellText::tr("connecting…"));
+    m_connection->setToolTip(connected ? ShellText::tr("Background service, version %1, process %2")
                                              .arg(textField(m_client.daemonInfo(), "version"))
                                              .arg(integerOr(m_client.daemonInfo(), "pid"))
-                                       : tr("The window reconnects by itself."));
+                                       : ShellText::tr("The window reconnects by itself."));
 }
 
 } // namespace gb::ui

@@ -16,6 +16,8 @@
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/livestate.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -66,7 +68,8 @@ void AliveCard::showItems()
     m_shown = key;
     clearLayout(m_rows);
     if (items.isEmpty()) {
-        auto* nothing = makeLabel(tr("Nothing is running, and nothing costs anything."), TextRole::Secondary);
+        auto* nothing =
+            makeLabel(HomeText::tr("Nothing is running, and nothing costs anything."), TextRole::Secondary);
         nothing->setWordWrap(true);
         m_rows->addWidget(nothing);
         return;
@@ -74,7 +77,8 @@ void AliveCard::showItems()
     int shown = 0;
     for (const auto& item : items) {
         if (shown++ == aliveRows) {
-            m_rows->addWidget(makeLabel(tr("and %1 more").arg(items.size() - aliveRows), TextRole::Caption));
+            m_rows->addWidget(
+                makeLabel(HomeText::tr("and %1 more").arg(items.size() - aliveRows), TextRole::Caption));
             break;
         }
         auto* icon = new QLabel;
@@ -89,7 +93,7 @@ void AliveCard::showItems()
             row->addWidget(makeLabel(moneyText(item.cost), TextRole::Caption));
         row->addWidget(pill);
         if (item.stoppable) {
-            auto* stop = makeIconButton(QStringLiteral("stop"), tr("Stop %1").arg(item.title));
+            auto* stop = makeIconButton(QStringLiteral("stop"), HomeText::tr("Stop %1").arg(item.title));
             connect(stop, &QToolButton::clicked, this, [this, item, button = QPointer<QToolButton>(stop)] {
                 button->setEnabled(false);
                 stopItem(m_client, this, item, [button](Status status) {

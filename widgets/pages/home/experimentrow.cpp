@@ -12,6 +12,8 @@
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "text.h"
+
 namespace gb::ui {
 
 ExperimentRow::ExperimentRow(const Json& experiment, QWidget* parent)
@@ -23,7 +25,7 @@ ExperimentRow::ExperimentRow(const Json& experiment, QWidget* parent)
     setCursor(Qt::PointingHandCursor);
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_Hover);
-    setAccessibleName(tr("Open %1").arg(m_name));
+    setAccessibleName(HomeText::tr("Open %1").arg(m_name));
     setToolTip(m_folder.toHtmlEscaped());
     connect(this, &QAbstractButton::clicked, this, [this] { Q_EMIT chosen(m_folder); });
 }

@@ -16,6 +16,7 @@
 #include <widgets/controls/emptystate.h>
 #include <widgets/controls/frames.h>
 #include <widgets/controls/icons.h>
+#include <widgets/controls/keyvaluelist.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/pagebar.h>
@@ -25,6 +26,7 @@
 #include "alivecard.h"
 #include "experimentrow.h"
 #include "machinecard.h"
+#include "text.h"
 
 namespace gb::ui {
 namespace {
@@ -51,15 +53,17 @@ QList<QPair<QString, Json>> bundledExamples()
 } // namespace
 
 HomePage::HomePage(api::Client& client, QWidget* parent)
-    : Page(QStringLiteral("home"), tr("Home"), QStringLiteral("home"), parent), m_client(client)
+    : Page(QStringLiteral("home"), HomeText::tr("Home"), QStringLiteral("home"), parent), m_client(client)
 {
-    m_open = makeAction(this, tr("Open folder…"), QStringLiteral("folder"), QStringLiteral("Ctrl+O"));
+    m_open =
+        makeAction(this, HomeText::tr("Open folder…"), QStringLiteral("folder"), QStringLiteral("Ctrl+O"));
     connect(m_open, &QAction::triggered, this, [this] {
-        const auto folder = QFileDialog::getExistingDirectory(this, tr("Open an experiment folder"));
+        const auto folder =
+            QFileDialog::getExistingDirectory(this, HomeText::tr("Open an experiment folder"));
         if (!folder.isEmpty())
             Q_EMIT experimentRequested(folder);
     });
-    m_refresh = makeAction(this, tr("Check this machine again"), QStringLiteral("refresh"));
+    m_refresh = makeAction(this, HomeText::tr("Check this machine again"), QStringLiteral("refresh"));
     connect(m_refresh, &QAction::triggered, this, &HomePage::refresh);
     createColumns();
     connect(&m_client, &api::Client::connected, this, &HomePage::refresh);
@@ -77,15 +81,15 @@ void HomePage::createColumns()
     m_banner = new Banner(this);
     auto* left = new QVBoxLayout;
     left->setSpacing(space::s);
-    left->addWidget(makeLabel(tr("Continue"), TextRole::Heading));
+    left->addWidget(makeLabel(HomeText::tr("Continue"), TextRole::Heading));
     auto* recentCard = makeFrame(FrameKind::Card);
     m_recent = new QVBoxLayout(recentCard);
     m_recent->setContentsMargins(space::s, space::s, space::s, space::s);
     m_recent->setSpacing(0);
-    m_recent->addWidget(makeLabel(tr("Looking…"), TextRole::Secondary));
+    m_recent->addWidget(makeLabel(HomeText::tr("Looking…"), TextRole::Secondary));
     left->addWidget(recentCard);
     left->addSpacing(space::l);
-    left->addWidget(makeLabel(tr("New from an example"), TextRole::Heading));
+    left->addWidget(makeLabel(HomeText::tr("New from an example"), TextRole::Heading));
     auto* examples = new QGridLayout;
     examples->setSpacing(space::m);
     int at = 0;
@@ -96,20 +100,23 @@ void HomePage::createColumns()
     examples->setColumnStretch(0, 1);
     examples->setColumnStretch(1, 1);
     left->addLayout(examples);
+    left->addSpacing(space::l);
+    left->addWidget(makeLabel(HomeText::tr("From a terminal"), TextRole::Heading));
+    left->addWidget(terminalCard());
     left->addStretch(1);
 
     auto* right = new QVBoxLayout;
     right->setSpacing(space::s);
     m_alive = new AliveCard(m_client);
-    right->addWidget(makeLabel(tr("Alive now"), TextRole::Heading));
+    right->addWidget(makeLabel(HomeText::tr("Alive now"), TextRole::Heading));
     right->addWidget(m_alive);
     right->addSpacing(space::l);
     m_machine = new MachineCard(m_client);
-    right->addWidget(makeLabel(tr("This machine"), TextRole::Heading));
+    right->addWidget(makeLabel(HomeText::tr("This machine"), TextRole::Heading));
     right->addWidget(m_machine);
     right->addStretch(1);
     connect(m_machine, &MachineCard::copied, this, [this](const QString& command) {
-        Q_EMIT notificationRequested(Tone::Success, tr("Copied"), command);
+        Q_EMIT notificationRequested(Tone::Success, HomeText::tr("Copied"), command);
     });
 
     auto* columns = new QHBoxLayout;
@@ -120,7 +127,7 @@ void HomePage::createColumns()
     auto* inside = new QVBoxLayout(content);
     inside->setContentsMargins(space::xl, space::l, space::xl, space::xl);
     inside->setSpacing(space::l);
-    auto* bar = new PageBar(tr("Home"));
+    auto* bar = new PageBar(HomeText::tr("Home"));
     bar->setPrimary(m_open);
     inside->addWidget(bar);
     inside->addWidget(m_banner);
@@ -137,9 +144,11 @@ QWidget* HomePage::exampleCard(const QString& name, const Json& about)
     auto* heading = makeLabel(title, TextRole::Strong);
     auto* shows = makeLabel(textField(about, "shows"), TextRole::Secondary);
     shows->setWordWrap(true);
-    auto* minutes = makeLabel(tr("about %1 min").arg(integerOr(about, "minutes", 1)), TextRole::Caption);
-    auto* make = makeButton(tr("Create"), ButtonKind::Normal, QStringLiteral("plus"));
-    make->setAccessibleName(tr("Create an experiment from %1").arg(title));
+    auto* minutes = makeLabel(
+        HomeText::tr("about %n minute(s)", nullptr, static_cast<int>(integerOr(about, "minutes", 1))),
+        TextRole::Caption);
+    auto* make = makeButton(HomeText::tr("Create"), ButtonKind::Normal, QStringLiteral("plus"));
+    make->setAccessibleName(HomeText::tr("Create an experiment from %1").arg(title));
     connect(make, &QPushButton::clicked, this, [this, name] { makeFromExample(name); });
     auto* foot = new QHBoxLayout;
     foot->addWidget(minutes);
@@ -151,6 +160,24 @@ QWidget* HomePage::exampleCard(const QString& name, const Json& about)
     layout->addWidget(shows);
     layout->addStretch();
     layout->addLayout(foot);
+    return card;
+}
+
+QWidget* HomePage::terminalCard()
+{
+    auto* card = makeFrame(FrameKind::Card);
+    auto* layout = new QVBoxLayout(card);
+    layout->setContentsMargins(space::l, space::m, space::l, space::m);
+    auto* commands = new KeyValueList;
+    commands->setRows(
+        {{HomeText::tr("Serve a file of yours"), QStringLiteral("glovebox serve interface.py"), true},
+            {HomeText::tr("Look at the calls"), QStringLiteral("glovebox calls ls"), true},
+            {HomeText::tr("Fetch a model"), QStringLiteral("glovebox models get MODEL"), true},
+            {HomeText::tr("Everything else"), QStringLiteral("glovebox help"), true}});
+    connect(commands, &KeyValueList::copied, this, [this](const QString& command) {
+        Q_EMIT notificationRequested(Tone::Success, HomeText::tr("Copied"), command);
+    });
+    layout->addWidget(commands);
     return card;
 }
 
@@ -171,8 +198,8 @@ void HomePage::loadExperiments()
         m_loaded = true;
         if (!answer) {
             showExperiments(Json::array());
-            m_banner->showError(tr("The list of experiments did not come"), answer.error());
-            m_banner->addAction(tr("Try again"), [this] { refresh(); });
+            m_banner->showError(HomeText::tr("The list of experiments did not come"), answer.error());
+            m_banner->addAction(HomeText::tr("Try again"), [this] { refresh(); });
             return;
         }
         m_banner->dismiss();
@@ -194,10 +221,10 @@ void HomePage::showExperiments(const Json& experiments)
     }
     if (rows > 0)
         return;
-    auto* empty =
-        makeLabel(tr("No experiments yet. Create one from an example below, open a folder, or drop a "
+    auto* empty = makeLabel(
+        HomeText::tr("No experiments yet. Create one from an example below, open a folder, or drop a "
                      "folder on this window."),
-            TextRole::Secondary);
+        TextRole::Secondary);
     empty->setWordWrap(true);
     empty->setContentsMargins(space::s, space::s, space::s, space::s);
     m_recent->addWidget(empty);
@@ -210,7 +237,7 @@ void HomePage::makeFromExample(const QString& name)
     const Json params = {{"path", folder.toStdString()}, {"example", name.toStdString()}};
     m_client.call(this, "experiments.new", params, [this, folder](Result<api::Answer> answer) {
         if (!answer && answer.error().code != "experiment.exists") {
-            m_banner->showError(tr("The experiment was not created"), answer.error());
+            m_banner->showError(HomeText::tr("The experiment was not created"), answer.error());
             return;
         }
         m_banner->dismiss();

@@ -33,6 +33,7 @@ private:
     void loadExperiments();
     void showExperiments(const Json& experiments);
     QWidget* exampleCard(const QString& name, const Json& about);
+    QWidget* terminalCard();
     void makeFromExample(const QString& name);
 
     api::Client& m_client;

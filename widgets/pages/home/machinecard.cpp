@@ -18,6 +18,8 @@
 #include <widgets/itemmodels/fields.h>
 #include <widgets/itemmodels/livestate.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -37,7 +39,7 @@ MachineCard::MachineCard(api::Client& client, QWidget* parent) : QFrame(parent),
     m_rows = new QVBoxLayout(this);
     m_rows->setContentsMargins(space::l, space::m, space::l, space::m);
     m_rows->setSpacing(space::m);
-    m_rows->addWidget(makeLabel(tr("Waiting for the background service…"), TextRole::Secondary));
+    m_rows->addWidget(makeLabel(HomeText::tr("Waiting for the background service…"), TextRole::Secondary));
     connect(&Theme::instance(), &Theme::changed, this, [this] {
         if (m_checks.is_array())
             showChecks(m_checks);
@@ -48,7 +50,7 @@ void MachineCard::check()
 {
     if (!m_checks.is_array()) {
         clearLayout(m_rows);
-        m_rows->addWidget(makeLabel(tr("Checking this machine…"), TextRole::Secondary));
+        m_rows->addWidget(makeLabel(HomeText::tr("Checking this machine…"), TextRole::Secondary));
     }
     m_client.call(this, "doctor.run", Json::object(), [this](Result<api::Answer> answer) {
         if (!answer)
@@ -69,10 +71,10 @@ void MachineCard::showFailure(const Error& error)
 {
     m_settled = true;
     clearLayout(m_rows);
-    auto* sentence =
-        makeLabel(tr("The check did not finish. %1").arg(errorSentence(error)), TextRole::Secondary);
+    auto* sentence = makeLabel(
+        HomeText::tr("The check did not finish. %1").arg(errorSentence(error)), TextRole::Secondary);
     sentence->setWordWrap(true);
-    auto* again = makeButton(tr("Check again"), ButtonKind::Normal, QStringLiteral("refresh"));
+    auto* again = makeButton(HomeText::tr("Check again"), ButtonKind::Normal, QStringLiteral("refresh"));
     connect(again, &QPushButton::clicked, this, &MachineCard::check);
     m_rows->addWidget(sentence);
     m_rows->addWidget(again, 0, Qt::AlignLeft);
@@ -101,10 +103,12 @@ void MachineCard::showChecks(const Json& checks)
     mark->setPixmap(iconPixmap(bad ? QStringLiteral("info") : QStringLiteral("success"), 20,
         bad ? tokens().secondary : tokens().success, devicePixelRatioF()));
     foot->addWidget(mark);
-    foot->addWidget(new ElidedLabel(bad ? tr("In order: %1").arg(fine) : tr("Everything is in order."),
+    foot->addWidget(new ElidedLabel(bad ? HomeText::tr("%n check(s) in order", nullptr, fine)
+                                        : HomeText::tr("Everything is in order."),
                         TextRole::Secondary),
         1);
-    auto* all = makeButton(m_allShown ? tr("Show problems only") : tr("Show all"), ButtonKind::Link);
+    auto* all = makeButton(
+        m_allShown ? HomeText::tr("Show problems only") : HomeText::tr("Show all"), ButtonKind::Link);
     connect(all, &QPushButton::clicked, this, [this] {
         m_allShown = !m_allShown;
         showChecks(Json(m_checks));
@@ -136,7 +140,7 @@ QWidget* MachineCard::finding(const Json& check)
     if (const auto fix = textField(check, "fix"); !fix.isEmpty() && level < 2) {
         auto* line = new QHBoxLayout;
         auto* command = new ElidedLabel(fix, TextRole::Mono);
-        auto* copy = makeIconButton(QStringLiteral("copy"), tr("Copy the fix"));
+        auto* copy = makeIconButton(QStringLiteral("copy"), HomeText::tr("Copy the fix"));
         connect(copy, &QToolButton::clicked, this, [this, fix] {
             QGuiApplication::clipboard()->setText(fix);
             Q_EMIT copied(fix);

@@ -14,6 +14,8 @@
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -48,7 +50,8 @@ SettingRow::SettingRow(const QString& title, const QString& help, QWidget* paren
     m_side->setFixedWidth(settingFieldWidth);
     auto* side = new QHBoxLayout(m_side);
     side->setContentsMargins(0, 0, 0, 0);
-    m_reset = makeIconButton(QStringLiteral("undo"), tr("Back to the default: %1").arg(title), this);
+    m_reset =
+        makeIconButton(QStringLiteral("undo"), SettingsText::tr("Back to the default: %1").arg(title), this);
     auto policy = m_reset->sizePolicy();
     policy.setRetainSizeWhenHidden(true);
     m_reset->setSizePolicy(policy);

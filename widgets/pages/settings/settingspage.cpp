@@ -7,6 +7,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QVBoxLayout>
 
@@ -20,8 +21,10 @@
 #include <widgets/controls/pagebar.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
+#include <widgets/itemmodels/livestate.h>
 
 #include "settingrow.h"
+#include "text.h"
 
 namespace gb::ui {
 namespace {
@@ -36,18 +39,42 @@ void changeLook(const std::function<void(Look&)>& change)
     Theme::instance().apply(look);
 }
 
+// "3.11.2 (/usr/bin/python3), 3.12.1 (…)" and where the hub's token lies, as the doctor says it.
+QList<KeyValueList::Row> foundRows(const Json& checks)
+{
+    QList<KeyValueList::Row> rows;
+    for (const auto& check : checks) {
+        const auto id = stringOr(check, "id");
+        const auto detail = textField(check, "detail");
+        if (id == "token")
+            rows.append({textField(check, "title"), detail});
+        if (id != "pythons")
+            continue;
+        static const QRegularExpression python(QStringLiteral("([0-9.]+) \\(([^)]+)\\)"));
+        auto matches = python.globalMatch(detail);
+        if (!matches.hasNext())
+            rows.append({textField(check, "title"), textField(check, "meaning")});
+        while (matches.hasNext()) {
+            const auto match = matches.next();
+            rows.append({SettingsText::tr("Python %1").arg(match.captured(1)), match.captured(2), true});
+        }
+    }
+    return rows;
+}
+
 } // namespace
 
 SettingsPage::SettingsPage(api::Client& client, QWidget* parent)
-    : Page(QStringLiteral("settings"), tr("Settings"), QStringLiteral("settings"), parent), m_client(client)
+    : Page(QStringLiteral("settings"), SettingsText::tr("Settings"), QStringLiteral("settings"), parent),
+      m_client(client)
 {
     auto* column = new QWidget;
     column->setMaximumWidth(settingsColumnWidth);
     auto* inside = new QVBoxLayout(column);
     inside->setContentsMargins(space::xl, space::l, space::xl, space::xl);
     inside->setSpacing(space::s);
-    auto* bar = new PageBar(tr("Settings"));
-    m_filter = new FilterField(tr("Filter settings"));
+    auto* bar = new PageBar(SettingsText::tr("Settings"));
+    m_filter = new FilterField(SettingsText::tr("Filter settings"));
     bar->addWidget(m_filter, 1);
     inside->addWidget(bar);
     m_banner = new Banner(column);
@@ -56,6 +83,7 @@ SettingsPage::SettingsPage(api::Client& client, QWidget* parent)
     m_sections = new QVBoxLayout;
     m_sections->setSpacing(space::s);
     inside->addLayout(m_sections);
+    createFound(inside);
     createAbout(inside);
     inside->addStretch(1);
 
@@ -78,8 +106,9 @@ QList<QAction*> SettingsPage::pageActions()
 {
     if (!m_actions.isEmpty())
         return m_actions;
-    const QList<QPair<QString, Scheme>> schemes = {{tr("Light theme"), Scheme::Light},
-        {tr("Dark theme"), Scheme::Dark}, {tr("Theme of the system"), Scheme::System}};
+    const QList<QPair<QString, Scheme>> schemes = {{SettingsText::tr("Light theme"), Scheme::Light},
+        {SettingsText::tr("Dark theme"), Scheme::Dark},
+        {SettingsText::tr("Theme of the system"), Scheme::System}};
     for (const auto& [text, scheme] : schemes) {
         auto* action = new QAction(text, this);
         connect(action, &QAction::triggered, this, [this, scheme = scheme] {
@@ -95,38 +124,42 @@ void SettingsPage::createAppearance(QVBoxLayout* layout)
 {
     const auto look = Theme::instance().look();
     layout->addSpacing(space::s);
-    layout->addWidget(makeLabel(tr("Appearance"), TextRole::Heading));
+    layout->addWidget(makeLabel(SettingsText::tr("Appearance"), TextRole::Heading));
     auto* card = makeFrame(FrameKind::Card);
     auto* rows = new QVBoxLayout(card);
     rows->setContentsMargins(space::l, space::xs, space::l, space::xs);
     rows->setSpacing(0);
-    addChoice(rows, tr("Theme"), tr("System follows the desktop."), {tr("System"), tr("Light"), tr("Dark")},
+    addChoice(rows, SettingsText::tr("Theme"), SettingsText::tr("System follows the desktop."),
+        {SettingsText::tr("System"), SettingsText::tr("Light"), SettingsText::tr("Dark")},
         static_cast<int>(look.scheme), [this](Look& l, int i) {
             l.scheme = static_cast<Scheme>(i);
             storeScheme(l.scheme);
         });
-    addChoice(rows, tr("Accent colour"), tr("Of the primary action, the selection and the focus."),
-        {tr("Teal"), tr("Blue"), tr("Violet")}, static_cast<int>(look.accent),
-        [](Look& l, int i) { l.accent = static_cast<Accent>(i); });
+    addChoice(rows, SettingsText::tr("Accent colour"),
+        SettingsText::tr("Of the primary action, the selection and the focus."),
+        {SettingsText::tr("Teal"), SettingsText::tr("Blue"), SettingsText::tr("Violet")},
+        static_cast<int>(look.accent), [](Look& l, int i) { l.accent = static_cast<Accent>(i); });
     static constexpr int percents[] = {90, 100, 110, 125, 150};
     QStringList sizes;
     int current = 1;
     for (const auto percent : percents) {
         if (percent == look.fontPercent)
             current = static_cast<int>(sizes.size());
-        sizes += tr("%1 %").arg(percent);
+        sizes += SettingsText::tr("%1 %").arg(percent);
     }
-    addChoice(rows, tr("Font size"), {}, sizes, current, [](Look& l, int i) { l.fontPercent = percents[i]; });
-    addChoice(rows, tr("Density"), tr("Dense tables show more rows."), {tr("Comfortable"), tr("Dense")},
-        static_cast<int>(look.density), [](Look& l, int i) { l.density = static_cast<Density>(i); });
-    auto* still = new SettingRow(tr("Reduced motion"), tr("No fades."));
+    addChoice(rows, SettingsText::tr("Font size"), {}, sizes, current,
+        [](Look& l, int i) { l.fontPercent = percents[i]; });
+    addChoice(rows, SettingsText::tr("Density"), SettingsText::tr("Dense tables show more rows."),
+        {SettingsText::tr("Comfortable"), SettingsText::tr("Dense")}, static_cast<int>(look.density),
+        [](Look& l, int i) { l.density = static_cast<Density>(i); });
+    auto* still = new SettingRow(SettingsText::tr("Reduced motion"), SettingsText::tr("No fades."));
     auto* box = new QCheckBox;
     box->setChecked(look.reducedMotion);
     connect(
         box, &QCheckBox::clicked, this, [](bool on) { changeLook([on](Look& l) { l.reducedMotion = on; }); });
     still->setField(box);
     rows->addWidget(still);
-    m_filtered.append({tr("Reduced motion"), still});
+    m_filtered.append({SettingsText::tr("Reduced motion"), still});
     layout->addWidget(card);
 }
 
@@ -148,7 +181,7 @@ void SettingsPage::addChoice(QVBoxLayout* layout, const QString& title, const QS
 void SettingsPage::createAbout(QVBoxLayout* layout)
 {
     layout->addSpacing(space::l);
-    layout->addWidget(makeLabel(tr("Background service"), TextRole::Heading));
+    layout->addWidget(makeLabel(SettingsText::tr("Background service"), TextRole::Heading));
     auto* card = makeFrame(FrameKind::Card);
     auto* inside = new QVBoxLayout(card);
     inside->setContentsMargins(space::l, space::m, space::l, space::m);
@@ -158,27 +191,60 @@ void SettingsPage::createAbout(QVBoxLayout* layout)
     showDaemon();
 }
 
+void SettingsPage::createFound(QVBoxLayout* layout)
+{
+    layout->addSpacing(space::l);
+    layout->addWidget(makeLabel(SettingsText::tr("Found on this machine"), TextRole::Heading));
+    auto* card = makeFrame(FrameKind::Card);
+    auto* inside = new QVBoxLayout(card);
+    inside->setContentsMargins(space::l, space::m, space::l, space::m);
+    m_found = new KeyValueList;
+    m_found->setRows({{SettingsText::tr("Pythons"), SettingsText::tr("not looked for yet")}});
+    inside->addWidget(m_found);
+    layout->addWidget(card);
+}
+
+// Once per window: looking starts every Python, and Home shows the findings anyway.
+void SettingsPage::lookAround()
+{
+    if (m_looked)
+        return;
+    m_looked = true;
+    m_client.call(this, "doctor.run", Json::object(), [this](Result<api::Answer> answer) {
+        if (!answer)
+            return;
+        whenJobEnds(m_client, this, stringOr(answer->body, "job"), [this](Result<Json> job) {
+            if (!job)
+                return;
+            const auto result = objectOr(*job, "result");
+            if (const auto checks = result.find("checks"); checks != result.end() && checks->is_array())
+                m_found->setRows(foundRows(*checks));
+        });
+    });
+}
+
 void SettingsPage::showDaemon()
 {
     const auto& info = m_client.daemonInfo();
     if (!info.is_object() || m_client.state() != api::Client::State::Connected) {
-        m_daemon->setRows({{tr("State"), tr("not connected")}});
+        m_daemon->setRows({{SettingsText::tr("State"), SettingsText::tr("not connected")}});
         return;
     }
-    m_daemon->setRows({{tr("Version"), textField(info, "version")},
-        {tr("Process"), QString::number(integerOr(info, "pid")), true},
-        {tr("Data folder"), textField(info, "data_folder"), true},
-        {tr("Started"), exactTimeText(timeField(info, "started_at"))}});
+    m_daemon->setRows({{SettingsText::tr("Version"), textField(info, "version")},
+        {SettingsText::tr("Process"), QString::number(integerOr(info, "pid")), true},
+        {SettingsText::tr("Data folder"), textField(info, "data_folder"), true},
+        {SettingsText::tr("Started"), exactTimeText(timeField(info, "started_at"))}});
 }
 
 void SettingsPage::refresh()
 {
     showDaemon();
+    lookAround();
     m_client.call(this, "settings.list", Json::object(), [this](Result<api::Answer> answer) {
         m_settled = true;
         if (!answer) {
-            m_banner->showError(tr("The settings did not come"), answer.error());
-            m_banner->addAction(tr("Try again"), [this] { refresh(); });
+            m_banner->showError(SettingsText::tr("The settings did not come"), answer.error());
+            m_banner->addAction(SettingsText::tr("Try again"), [this] { refresh(); });
             return;
         }
         m_banner->dismiss();
@@ -192,9 +258,10 @@ void SettingsPage::showSettings(const Json& settings)
 {
     m_filtered.removeIf([](const auto& entry) { return entry.second->property("gbFromDaemon").toBool(); });
     clearLayout(m_sections);
-    const std::map<std::string, QString> titles = {{"daemon", tr("Service")}, {"retention", tr("Retention")},
-        {"hub", tr("Model hub")}, {"models", tr("Models")}, {"sandbox", tr("Sandboxes")},
-        {"agents", tr("Agents")}};
+    const std::map<std::string, QString> titles = {{"daemon", SettingsText::tr("Service")},
+        {"retention", SettingsText::tr("Retention")}, {"hub", SettingsText::tr("Model hub")},
+        {"models", SettingsText::tr("Models")}, {"sandbox", SettingsText::tr("Sandboxes")},
+        {"agents", SettingsText::tr("Agents")}};
     std::string section;
     QVBoxLayout* rows = nullptr;
     for (const auto& setting : settings) {
@@ -231,7 +298,7 @@ void SettingsPage::change(const std::string& key, const Json& value)
 {
     m_client.call(this, "settings.set", {{"key", key}, {"value", value}}, [this](Result<api::Answer> answer) {
         if (!answer)
-            m_banner->showError(tr("This was not changed"), answer.error());
+            m_banner->showError(SettingsText::tr("This was not changed"), answer.error());
         else
             refresh();
     });

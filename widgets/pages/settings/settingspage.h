@@ -36,6 +36,8 @@ private:
     void addChoice(QVBoxLayout* layout, const QString& title, const QString& help, const QStringList& names,
         int current, std::function<void(Look&, int)> set);
     void showSettings(const Json& settings);
+    void createFound(QVBoxLayout* layout);
+    void lookAround();
     void showDaemon();
     void change(const std::string& key, const Json& value);
     void storeScheme(Scheme scheme);
@@ -46,9 +48,11 @@ private:
     FilterField* m_filter = nullptr;
     QVBoxLayout* m_sections = nullptr;
     KeyValueList* m_daemon = nullptr;
+    KeyValueList* m_found = nullptr;
     QList<QAction*> m_actions;
     QList<QPair<QString, QWidget*>> m_filtered; // words of a row, the row
     bool m_settled = false;
+    bool m_looked = false;
 };
 
 } // namespace gb::ui

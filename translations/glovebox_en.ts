@@ -1,0 +1,40 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<!-- SPDX-FileCopyrightText: The Glovebox authors -->
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+<TS version="2.1" language="en_GB">
+<context>
+    <name>home</name>
+    <message numerus="yes">
+        <source>about %n minute(s)</source>
+        <translation>
+            <numerusform>about %n minute</numerusform>
+            <numerusform>about %n minutes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n check(s) in order</source>
+        <translation>
+            <numerusform>%n check in order</numerusform>
+            <numerusform>%n checks in order</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>shell</name>
+    <message numerus="yes">
+        <source>%n job(s)</source>
+        <translation>
+            <numerusform>%n job</numerusform>
+            <numerusform>%n jobs</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n new notification(s)</source>
+        <translation>
+            <numerusform>%n new notification</numerusform>
+            <numerusform>%n new notifications</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>
