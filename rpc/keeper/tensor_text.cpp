@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <charconv>
+#include <cmath>
 
 #include "tensor.h"
 
@@ -32,8 +33,9 @@ void appendNumber(std::string& out, Value value, std::size_t& unsaid)
     auto [end, error] = std::to_chars(text.data(), text.data() + text.size() - 2, value);
     if constexpr (std::is_floating_point_v<Value>) {
         // A float stays one for readers that tell them from whole numbers.
-        if (std::string_view(text.data(), static_cast<std::size_t>(end - text.data())).find_first_of(".e")
-            == std::string_view::npos) {
+        if (value == std::trunc(value)
+            && std::string_view(text.data(), static_cast<std::size_t>(end - text.data())).find('e')
+                == std::string_view::npos) {
             *end++ = '.';
             *end++ = '0';
         }
