@@ -78,7 +78,7 @@ struct TensorParams
     std::string interface;
     std::string handle;
     std::string what;
-    std::optional<JsonArray> slice;
+    std::optional<std::string> slice;
     std::optional<JsonObject> tile;
     static auto fields()
     {
@@ -136,9 +136,11 @@ void tensor(Interfaces* interfaces, const TensorParams& params, Reply reply)
 {
     Json wanted{{"handle", params.handle}, {"what", params.what}};
     if (params.slice)
-        wanted["slice"] = params.slice->json;
+        wanted["slice"] = *params.slice;
     if (params.tile)
-        wanted["tile"] = params.tile->json;
+        for (const auto& [key, value] : params.tile->json.items())
+            if (value.is_number_integer())
+                wanted[key] = value;
     interfaces->request(
         params.interface, "keeper.tensor", wanted, [reply](Result<api::Answer> answer) mutable {
             if (answer)

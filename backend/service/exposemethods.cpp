@@ -19,12 +19,14 @@ struct ExposeParams
     std::optional<std::string> caller;
     std::optional<std::int64_t> maxCalls;
     std::optional<std::int64_t> callsPerMinute;
+    std::optional<bool> preview;
     static auto fields()
     {
         return std::tuple(field("interface", &ExposeParams::interface), field("form", &ExposeParams::form),
             field("name", &ExposeParams::name), field("functions", &ExposeParams::functions),
             field("caller", &ExposeParams::caller), field("max_calls", &ExposeParams::maxCalls),
-            field("calls_per_minute", &ExposeParams::callsPerMinute));
+            field("calls_per_minute", &ExposeParams::callsPerMinute),
+            field("preview", &ExposeParams::preview));
     }
 };
 
@@ -81,7 +83,8 @@ void exposeInterface(Interfaces* interfaces, const ExposeParams& params, Reply r
         auto bare = rpc::expose(schema, spec);
         if (!bare)
             return reply.refuse(bare.error());
-        if (spec.as == rpc::ExposeAs::Prompt) // text about functions opens nothing
+        // Text about functions opens nothing, and neither does what somebody only wants to look at.
+        if (spec.as == rpc::ExposeAs::Prompt || params.preview.value_or(false))
             return reply.finish(bare->toJson());
         interfaces->request(id, "keeper.tokens.mint", tokenOrder(params, spec, *bare),
             [spec, schema, reply](Result<api::Answer> minted) mutable {

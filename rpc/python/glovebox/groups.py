@@ -241,7 +241,7 @@ class Calls(_Group):
         handle: str,
         what: str,
         call: Optional[str] = None,
-        slice: Optional[Sequence[Any]] = None,
+        slice: Optional[str] = None,
         tile: Optional[Mapping[str, Any]] = None,
     ) -> Tuple[Json, bytes]:
         params = {"call": call, "interface": interface, "handle": handle, "what": what, "slice": slice, "tile": tile}

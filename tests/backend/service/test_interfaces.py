@@ -282,3 +282,36 @@ def test_an_interface_is_loaded_again_and_stopped(client: glovebox.Client, host:
         client.calls.run(host["id"], "add", [1])
     assert caught.value.code == "interfaces.gone"
     assert len(client.calls.list()["calls"]) == 1
+
+
+def test_parts_of_a_tensor_come_by_handle(client: glovebox.Client, home: Any) -> None:
+    numpy = pytest.importorskip("numpy")
+    path = home.folder / "tensors.py"
+    path.write_text("import numpy\n\n@expose(tensors=\"binary\")\ndef make():\n"
+                    "    return numpy.arange(24, dtype='float32').reshape(2, 3, 4)\n")
+    host = Host(home, path)
+    try:
+        client.interfaces.register(host["control"])
+        made = client.calls.run("tools", "make")
+        assert made.record["state"] == "ok", made.record["error"]
+        handle = made.value()["handle"]
+        described, _ = client.calls.tensor("tools", handle, "stats")
+        assert described["shape"] == [2, 3, 4] and described["stats"]["max"] == 23
+        _, part = client.calls.tensor("tools", handle, "slice", slice="1,:,2")
+        assert numpy.frombuffer(part, "float32").tolist() == [14, 18, 22]
+        tile, planes = client.calls.tensor("tools", handle, "tile",
+                                           tile={"rows": 3, "cols": 4, "lead": 1, "row0": 1, "row1": 3})
+        assert (tile["row0"], tile["row1"]) == (1, 3)
+        mean = numpy.frombuffer(planes, "float32").reshape(tile["shape"])[0]
+        assert mean.tolist() == numpy.arange(24).reshape(2, 3, 4)[1, 1:3].tolist()
+    finally:
+        host.kill()
+
+
+def test_a_preview_of_an_exposure_makes_no_token(client: glovebox.Client, host: Host) -> None:
+    client.interfaces.register(host["control"])
+    for form in ("library", "mcp", "skill"):
+        seen = client.request("interfaces.expose", {"interface": "tools", "form": form, "preview": True})[0]
+        made = client.interfaces.expose("tools", form)
+        assert "token_id" in made and "token_id" not in seen
+        assert seen["tokens"] > 0
