@@ -5,8 +5,10 @@
 
 #include <QAction>
 #include <QClipboard>
+#include <QComboBox>
 #include <QGuiApplication>
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
@@ -34,6 +36,7 @@ namespace gb::ui {
 namespace {
 
 constexpr int itemsRedrawMs = 200;
+constexpr int seenTab = 3;
 
 } // namespace
 
@@ -66,10 +69,15 @@ void CallPanel::createActions()
     m_cancel = makeAction(this, tr("Cancel"), QStringLiteral("stop"), QStringLiteral("Ctrl+."));
     m_json = makeAction(this, tr("Arguments as JSON"), QStringLiteral("script"), QStringLiteral("Ctrl+J"));
     m_json->setCheckable(true);
-    m_copy = makeAction(this, tr("Copy as command"), QStringLiteral("copy"));
+    const std::pair<QString, CopyForm> copies[] = {{tr("Copy as command"), CopyForm::Command},
+        {tr("Copy as curl"), CopyForm::Curl}, {tr("Copy as Python"), CopyForm::Python},
+        {tr("Copy as MCP JSON"), CopyForm::Mcp}};
+    for (const auto& [text, form] : copies) {
+        m_copies += makeAction(this, text, QStringLiteral("copy"));
+        connect(m_copies.last(), &QAction::triggered, this, [this, form = form] { copyAs(form); });
+    }
     m_wide = makeAction(this, tr("Result fills the page"), QStringLiteral("panel"), QStringLiteral("F11"));
     m_wide->setCheckable(true);
-    connect(m_copy, &QAction::triggered, this, &CallPanel::copyAsCommand);
     connect(m_wide, &QAction::toggled, this, [this](bool wide) { m_upper->setVisible(!wide); });
     connect(m_run, &QAction::triggered, this, &CallPanel::run);
     connect(m_cancel, &QAction::triggered, this, &CallPanel::cancel);
@@ -82,6 +90,8 @@ QWidget* CallPanel::createUpper()
     m_signature = new ElidedLabel({}, TextRole::Mono);
     m_doc = makeLabel({}, TextRole::Secondary);
     m_doc->setWordWrap(true);
+    m_statistics = makeLabel({}, TextRole::Caption);
+    m_statistics->hide();
     m_form = new ArgumentForm;
     auto* head = new QHBoxLayout;
     head->setSpacing(space::s);
@@ -95,6 +105,7 @@ QWidget* CallPanel::createUpper()
     layout->addLayout(head);
     layout->addWidget(m_signature);
     layout->addWidget(m_doc);
+    layout->addWidget(m_statistics);
     layout->addWidget(m_form, 1);
     return m_upper;
 }
@@ -108,6 +119,10 @@ QWidget* CallPanel::createLower()
     m_progress->hide();
     m_banner = new Banner;
     m_result = new ResultView;
+    m_result->setFetch([this](Json wanted, api::AnswerHandler handler) {
+        wanted["interface"] = m_interface;
+        m_client.call(this, "calls.tensor", std::move(wanted), std::move(handler));
+    });
     m_output = new LogView;
     m_details = new KeyValueList;
     auto* details = new QWidget;
@@ -123,6 +138,7 @@ QWidget* CallPanel::createLower()
     m_tabs->addTab(result, tr("Result"));
     m_tabs->addTab(m_output, tr("Output"));
     m_tabs->addTab(details, tr("Details"));
+    m_tabs->addTab(createSeen(), tr("What the agent sees"));
     auto* line = new QHBoxLayout;
     line->setSpacing(space::m);
     line->addWidget(m_state);
@@ -159,6 +175,9 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     if (before)
         m_form->setArguments(*before);
     m_run->setEnabled(true);
+    askStatistics();
+    if (m_tabs->currentIndex() == seenTab)
+        showSeen(m_seenForm->currentData().toString());
     if (same)
         return;
     m_call.clear();
@@ -218,17 +237,6 @@ void CallPanel::run()
     Q_EMIT callStarted(QString::fromStdString(call));
 }
 
-void CallPanel::copyAsCommand()
-{
-    const auto arguments = m_form->arguments();
-    if (!arguments)
-        return;
-    auto json = compactJson(*arguments);
-    json.replace(QLatin1Char('\''), QStringLiteral("'\\''"));
-    QGuiApplication::clipboard()->setText(QStringLiteral("glovebox calls run %1 --kwargs '%2'")
-                                              .arg(QString::fromStdString(m_functionName), json));
-}
-
 void CallPanel::cancel()
 {
     // The first asks the function to stop; the second ends its worker.
@@ -275,6 +283,7 @@ void CallPanel::showItems()
 void CallPanel::onAnswer(const std::string& call, Result<api::Answer> answer)
 {
     Q_EMIT callEnded(QString::fromStdString(call));
+    askStatistics();
     if (call != m_call)
         return;
     setRunning(false);

@@ -9,7 +9,9 @@
 #include "functionlist.h"
 
 class QAction;
+class QComboBox;
 class QLabel;
+class QPlainTextEdit;
 class QTabWidget;
 
 namespace gb::ui {
@@ -42,7 +44,7 @@ public:
     QAction* runAction() const { return m_run; }
     QAction* cancelAction() const { return m_cancel; }
     QAction* jsonAction() const { return m_json; }
-    QAction* copyAction() const { return m_copy; }
+    QList<QAction*> copyActions() const { return m_copies; }
     QAction* wideAction() const { return m_wide; }
     bool settled() const { return !m_loading; }
     void find();
@@ -57,7 +59,11 @@ private:
     QWidget* createLower();
     void run();
     void cancel();
-    void copyAsCommand();
+    enum class CopyForm { Command, Curl, Python, Mcp };
+    void copyAs(CopyForm form);
+    void askStatistics();
+    void showSeen(const QString& form);
+    QWidget* createSeen();
     void onEvent(const Json& event, const QByteArray& attachment);
     void onAnswer(const std::string& call, Result<api::Answer> answer);
     void showRecord(const Json& record, const std::string& result);
@@ -80,12 +86,13 @@ private:
     QAction* m_run = nullptr;
     QAction* m_cancel = nullptr;
     QAction* m_json = nullptr;
-    QAction* m_copy = nullptr;
+    QList<QAction*> m_copies;
     QAction* m_wide = nullptr;
     QWidget* m_upper = nullptr;
     ElidedLabel* m_name = nullptr;
     QLabel* m_signature = nullptr;
     QLabel* m_doc = nullptr;
+    QLabel* m_statistics = nullptr;
     ArgumentForm* m_form = nullptr;
     StatePill* m_state = nullptr;
     TimingBar* m_timing = nullptr;
@@ -95,6 +102,9 @@ private:
     ResultView* m_result = nullptr;
     LogView* m_output = nullptr;
     KeyValueList* m_details = nullptr;
+    QComboBox* m_seenForm = nullptr;
+    QLabel* m_seenTokens = nullptr;
+    QPlainTextEdit* m_seen = nullptr;
 };
 
 } // namespace gb::ui

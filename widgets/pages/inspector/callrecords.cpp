@@ -3,6 +3,9 @@
 
 #include "callrecords.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <QCoreApplication>
 
 #include <widgets/controls/numbers.h>
@@ -15,6 +18,25 @@ struct RecordText
 {
     Q_DECLARE_TR_FUNCTIONS(gb_inspector)
 };
+
+// JSON's strings and numbers are Python's too; its words and the names of its values are not.
+std::string pythonLiteral(const Json& value)
+{
+    if (value.is_null())
+        return "None";
+    if (value.is_boolean())
+        return value.get<bool>() ? "True" : "False";
+    if (!value.is_structured())
+        return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string text;
+    for (const auto& [key, child] : value.items()) {
+        text += text.empty() ? "" : ", ";
+        if (value.is_object())
+            text += Json(key).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
+        text += pythonLiteral(child);
+    }
+    return value.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
 
 } // namespace
 
@@ -73,6 +95,71 @@ QList<KeyValueList::Row> recordRows(const Json& record)
         {T::tr("Worker generation"), QString::number(integerOr(record, "generation"))},
         {T::tr("Run"), textField(record, "run"), true}};
     return rows;
+}
+
+Result<std::string> outcomeText(const Result<api::Answer>& answer)
+{
+    if (!answer)
+        return fail(answer.error());
+    if (stringOr(answer->body, "state") != "ok")
+        return objectOr(answer->body, "error").dump();
+    if (!answer->attachment.empty())
+        return answer->attachment;
+    if (boolOr(answer->body, "result_cut"))
+        return fail("diff.cut", "the result was too large to keep; pin calls to keep theirs");
+    return answer->body.value("result", Json()).dump();
+}
+
+QString shellQuoted(QString text)
+{
+    text.replace(QLatin1Char('\''), QStringLiteral("'\\''"));
+    return QLatin1Char('\'') + text + QLatin1Char('\'');
+}
+
+QString curlCommand(const Json& interface, const std::string& function, const Json& kwargs)
+{
+    // printf is part of the shell, so the token is in nobody's list of processes.
+    const Json body = {{"fn", function}, {"kwargs", kwargs}};
+    return QStringLiteral("printf 'Authorization: Bearer %s\\n' \"$(cat %1)\" |\n"
+                          "  curl -sS -H @- -H 'Content-Type: application/json' %2 --data-binary %3\n")
+        .arg(shellQuoted(textField(interface, "token_file")),
+            shellQuoted(textField(interface, "url") + QStringLiteral("/v1/calls")),
+            shellQuoted(compactJson(body)));
+}
+
+QString pythonCall(const std::string& interface, const std::string& function, const Json& kwargs)
+{
+    return QStringLiteral("import glovebox\n\nclient = glovebox.connect()\n"
+                          "answer = client.calls.run(%1, %2, kwargs=%3)\nprint(answer.value())\n")
+        .arg(QString::fromStdString(pythonLiteral(interface)),
+            QString::fromStdString(pythonLiteral(function)), QString::fromStdString(pythonLiteral(kwargs)));
+}
+
+QString mcpCall(const std::string& function, const Json& kwargs)
+{
+    const Json message = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"},
+        {"params", {{"name", function}, {"arguments", kwargs}}}};
+    return QString::fromStdString(message.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+QString callStatistics(const Json& calls, const std::string& function)
+{
+    std::vector<std::int64_t> took;
+    int errors = 0;
+    if (calls.is_array())
+        for (const auto& call : calls)
+            if (stringOr(call, "fn") == function) {
+                took.push_back(integerOr(call, "duration_ns"));
+                errors += stringOr(call, "state") == "ok" ? 0 : 1;
+            }
+    if (took.empty())
+        return {};
+    std::ranges::sort(took);
+    const auto at = [&took](std::size_t percent) { return took[(took.size() - 1) * percent / 100]; };
+    using T = RecordText;
+    return T::tr("Calls: %1 · without a result: %2 · p50 %3 · p95 %4")
+        .arg(countText(static_cast<std::int64_t>(took.size())), countText(errors), durationText(at(50)),
+            durationText(at(95)));
 }
 
 } // namespace gb::ui

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <backend/base/json.h>
+#include <backend/api/answer.h>
 #include <widgets/controls/keyvaluelist.h>
 
 namespace gb::ui {
@@ -17,5 +17,17 @@ Json namedArguments(const Json& args, const Json& parameters);
 std::string outputText(const Json& record);
 QString tracebackText(const Json& error);
 QList<KeyValueList::Row> recordRows(const Json& record);
+
+// The text of a call's result, or of the error it ended with.
+Result<std::string> outcomeText(const Result<api::Answer>& answer);
+
+// The same call from elsewhere. The token stays in its file: curl reads it from there.
+QString curlCommand(const Json& interface, const std::string& function, const Json& kwargs);
+QString pythonCall(const std::string& interface, const std::string& function, const Json& kwargs);
+QString mcpCall(const std::string& function, const Json& kwargs);
+QString shellQuoted(QString text);
+
+// "240 calls, 3 errors, p50 12 ms, p95 40 ms" of the newest calls of one function; empty without any.
+QString callStatistics(const Json& calls, const std::string& function);
 
 } // namespace gb::ui

@@ -120,6 +120,7 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
     m_list->setMouseTracking(true);
     m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_list->setAccessibleName(tr("Calls"));
+    m_list->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_list->setContextMenuPolicy(Qt::CustomContextMenu);
     m_problem = makeLabel({}, TextRole::Error);
     m_problem->setWordWrap(true);
@@ -135,6 +136,7 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
     layout->addWidget(m_problem);
     layout->addWidget(m_stack, 1);
 
+    createActions();
     connect(m_filter, &FilterField::filterChanged, this, [this](const QString& filter) {
         m_problem->hide();
         m_model->setFilter(filter);
@@ -192,9 +194,11 @@ void HistoryPanel::showMenu(const QPoint& at)
     QMenu menu(this);
     menu.addAction(tr("Edit and resend"), this, [this, call] { Q_EMIT resendRequested(call); });
     menu.addAction(call.pinned ? tr("Unpin") : tr("Pin"), this, [this, call] {
-        m_client.call(this, "calls.annotate", {{"call", call.id.toStdString()}, {"pin", !call.pinned}},
-            [this](Result<api::Answer>) { m_model->refresh(); });
+        annotate(call, {{"pin", !call.pinned}});
     });
+    menu.addAction(tr("Comment…"), this, [this, call] { comment(call); });
+    menu.addSeparator();
+    menu.addActions(m_actions);
     menu.addSeparator();
     menu.addAction(tr("Show only %1").arg(call.function), this,
         [this, call] { m_filter->setText(QStringLiteral("fn:") + call.function); });

@@ -7,6 +7,7 @@
 
 #include <widgets/itemmodels/callsitemmodel.h>
 
+class QAction;
 class QLabel;
 class QListView;
 class QStackedWidget;
@@ -27,6 +28,9 @@ public:
     void select(const QString& call);
     void setFilter(const QString& filter);
     QListView* list() const { return m_list; }
+    QList<QAction*> historyActions() const { return m_actions; }
+    // Of the two selected calls, or of the selected one and the one of the same function before it.
+    void compare();
 
 Q_SIGNALS:
     void chosen(const gb::ui::CallSummary& call);
@@ -34,6 +38,10 @@ Q_SIGNALS:
 
 private:
     void showMenu(const QPoint& at);
+    void createActions();
+    void annotate(const CallSummary& call, const Json& change);
+    void comment(const CallSummary& call);
+    void exportCalls();
     void showEmpty();
 
     api::Client& m_client;
@@ -42,6 +50,7 @@ private:
     QListView* m_list = nullptr;
     QStackedWidget* m_stack = nullptr;
     QLabel* m_problem = nullptr;
+    QList<QAction*> m_actions;
 };
 
 } // namespace gb::ui

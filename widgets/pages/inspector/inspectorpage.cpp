@@ -86,8 +86,10 @@ void InspectorPage::createActions()
     auto* errors = makeAction(this, tr("Show calls that failed"), QStringLiteral("error"));
     connect(
         errors, &QAction::triggered, this, [this] { m_history->setFilter(QStringLiteral("status:error")); });
-    m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), m_call->copyAction(),
-        m_call->wideAction(), filter, reload, errors};
+    m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), m_call->wideAction(),
+        filter, reload, errors};
+    m_actions += m_call->copyActions();
+    m_actions += m_history->historyActions();
 }
 
 QAction* InspectorPage::primaryAction()
