@@ -3,15 +3,18 @@
 
 #include <csignal>
 
-#include <QCoreApplication>
+#include <QApplication>
 #include <QDir>
+#include <QDragEnterEvent>
 #include <QFile>
 #include <QLineEdit>
 #include <QListView>
+#include <QMimeData>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <QTreeWidget>
 
 #include <tests/support/picture.h>
@@ -19,6 +22,7 @@
 #include <widgets/controls/splitter.h>
 #include <widgets/controls/theme.h>
 #include <widgets/forms/argumentform.h>
+#include <widgets/itemmodels/livestate.h>
 #include <widgets/pages/inspector/callpanel.h>
 #include <widgets/pages/inspector/functionlist.h>
 #include <widgets/pages/inspector/historypanel.h>
@@ -40,6 +44,8 @@ private Q_SLOTS:
     void errorsAreShown();
     void historyShowsAndResends();
     void survivesTheDaemon();
+    void droppedFolderOpens();
+    void closingAsksOnce();
 
 private:
     bool choose(const QString& function);
@@ -164,6 +170,39 @@ void WindowTest::survivesTheDaemon()
     press(Qt::Key_Return, Qt::ControlModifier);
     auto* list = part<HistoryPanel>()->list();
     QVERIFY(waitFor([&] { return list->model()->rowCount() == 5; }));
+}
+
+void WindowTest::droppedFolderOpens()
+{
+    const auto folder = m_folder.filePath(QStringLiteral("dropped"));
+    QProcess make;
+    make.start(QStringLiteral(GB_BIN_DIR "/glovebox"),
+        {QStringLiteral("experiment"), QStringLiteral("new"), folder});
+    QVERIFY(make.waitForFinished());
+    QCOMPARE(make.exitCode(), 0);
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(folder)});
+    QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(m_window.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(m_window.get(), &drop);
+    QVERIFY(waitFor([this] { return m_window->windowTitle().contains(QStringLiteral("dropped")); }));
+}
+
+void WindowTest::closingAsksOnce()
+{
+    QVERIFY(waitFor([this] { return !aliveItems(*m_client).isEmpty(); }));
+    const auto closeWith = [this](Qt::Key key) {
+        QTimer::singleShot(0, this, [key] { QTest::keyClick(QApplication::activeModalWidget(), key); });
+        return m_window->close();
+    };
+    QVERIFY(!closeWith(Qt::Key_Escape));
+    QVERIFY(m_window->isVisible());
+    // The default keeps it.
+    QVERIFY(closeWith(Qt::Key_Return));
+    QVERIFY(!m_window->isVisible());
+    QVERIFY(!aliveItems(*m_client).isEmpty());
 }
 
 QTEST_MAIN(WindowTest)
