@@ -75,10 +75,7 @@ private:
     }
     void compareObjects(const Json& left, const Json& right, const std::string& path)
     {
-        const bool special = left.contains("$gb");
         for (const auto& [key, value] : left.items()) {
-            if (special && key == "handle")
-                continue;
             const auto other = right.find(key);
             const auto at = path + "." + key;
             if (other == right.end())

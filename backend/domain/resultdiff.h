@@ -51,7 +51,7 @@ struct DiffTolerance
 
 constexpr std::size_t linesMost = 1000;
 
-// Handles of tensors name a place in a host, not a value: they never differ.
+// What a handle stands for is not looked into: two tensors differ when their handles do.
 ResultDiff diffResults(const Json& left, const Json& right, const DiffTolerance& tolerance = {});
 // The same from texts; refused above 16 MB.
 Result<ResultDiff> diffResults(
