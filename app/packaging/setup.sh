@@ -12,6 +12,9 @@ GB_PACKAGES_GUI=(qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools li
     qt6-wayland)
 GB_PACKAGES_TEST=(python3-venv procps aria2)
 
+# Two checkouts of the same sources share what ccache holds, wherever they lie.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=1
+
 gb_say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 gb_die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
