@@ -25,7 +25,7 @@ constexpr std::array table = {
         "interface: string, fn: string, args?: array, kwargs?: object, timeout_ms?: integer, pin?: boolean",
         "Calls a function; the record, its result text as attachment"},
     Method{"calls.tensor", {}, {},
-        "call?: string, interface: string, handle: string, what: string, slice?: array, tile?: object",
+        "call?: string, interface: string, handle: string, what: string, slice?: string, tile?: object",
         "Statistics, a slice or a tile of a tensor the interface holds"},
     Method{"daemon.hello", {}, {}, "protocol: integer, client: object, build?: string, environment?: object",
         "The first request"},
@@ -47,7 +47,7 @@ constexpr std::array table = {
     Method{"interfaces.expose", {}, {},
         "interface: string, form: string, name?: string, functions?: array, caller?: string, max_calls?: "
         "integer, "
-        "calls_per_minute?: integer",
+        "calls_per_minute?: integer, preview?: boolean",
         "An interface as library, MCP configuration, prompt or skill, with a token of its own"},
     Method{"interfaces.list", {}, {}, "", "Interfaces that are served"},
     Method{"interfaces.register", op, {}, "control: string",

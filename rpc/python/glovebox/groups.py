@@ -171,10 +171,14 @@ class Interfaces(_Group):
         caller: Optional[str] = None,
         max_calls: Optional[int] = None,
         calls_per_minute: Optional[int] = None,
+        preview: Optional[bool] = None,
     ) -> Json:
-        """As "library", "mcp", "prompt" or "skill": text and files, with a token of its own in the private ones."""
+        """As "library", "mcp", "prompt" or "skill": text and files, with a token of its own in the private ones.
+
+        With `preview` it is only to be looked at: no token is made."""
         given = {"interface": interface, "form": form, "name": name, "caller": caller, "max_calls": max_calls,
-                 "functions": None if functions is None else list(functions), "calls_per_minute": calls_per_minute}
+                 "functions": None if functions is None else list(functions), "calls_per_minute": calls_per_minute,
+                 "preview": preview}
         return self._get("interfaces.expose", **given)
 
     def reload(self, interface: str) -> Json:

@@ -94,7 +94,7 @@ private Q_SLOTS:
         }
         // Nobody holds the command any more, and still it runs on.
         const fs::path file = m_store.beside() / (id + ".stdout");
-        QTRY_COMPARE(readFile(file).value_or(""), std::string("first\nsecond\n"));
+        QTRY_COMPARE_WITH_TIMEOUT(readFile(file).value_or(""), std::string("first\nsecond\n"), 30000);
     }
 
     void timeoutsKillTheWholeSession()
@@ -104,7 +104,8 @@ private Q_SLOTS:
         const auto record = init().run(spec);
         QVERIFY(record->timedOut);
         QCOMPARE(record->code, 128 + SIGKILL);
-        QTRY_COMPARE(said(init().run(shell("cat /proc/[0-9]*/comm | grep -c sleep"))), QString("0\n[1]"));
+        QTRY_COMPARE_WITH_TIMEOUT(
+            said(init().run(shell("cat /proc/[0-9]*/comm | grep -c sleep"))), QString("0\n[1]"), 30000);
         // The control: this way of looking does find a sleep.
         const auto control = init().run(shell(
             "sleep 1239 & until cat /proc/[0-9]*/comm | grep -q sleep; do :; done; echo found; kill $!"));
@@ -115,7 +116,7 @@ private Q_SLOTS:
     {
         const auto running = init().start(shell(
             "exec 2>/dev/null; trap 'echo caught; exit 7' TERM; echo on; while :; do sleep 0.05; done"));
-        QTRY_COMPARE((*running)->spool("stdout").size(), std::size_t(3));
+        QTRY_COMPARE_WITH_TIMEOUT((*running)->spool("stdout").size(), std::size_t(3), 30000);
         QVERIFY(!(*running)->wait(0).has_value());
         QVERIFY((*running)->signal(SIGTERM).has_value());
         QCOMPARE(said(*(*running)->wait()), QString("on\ncaught\n[7]"));
@@ -141,8 +142,9 @@ private Q_SLOTS:
     {
         for (int i = 0; i < 20; ++i)
             QCOMPARE(init().run(shell("(sleep 0.01 &) ; true"))->code, 0);
-        QTRY_COMPARE(said(init().run(shell("grep -c '^State:.Z' /proc/[0-9]*/status | grep -vc ':0'"))),
-            QString("0\n[1]"));
+        QTRY_COMPARE_WITH_TIMEOUT(
+            said(init().run(shell("grep -c '^State:.Z' /proc/[0-9]*/status | grep -vc ':0'"))),
+            QString("0\n[1]"), 30000);
     }
 
     void backgroundProcessesNeitherHoldNorDie()
@@ -210,7 +212,7 @@ private Q_SLOTS:
         const auto server = init().start(
             python("import socket\ns = socket.create_server(('127.0.0.1', 7007))\nprint('up', flush=True)\n"
                    "c, _ = s.accept()\nc.sendall(c.recv(10)[::-1])"));
-        QTRY_COMPARE((*server)->spool("stdout").size(), std::size_t(3));
+        QTRY_COMPARE_WITH_TIMEOUT((*server)->spool("stdout").size(), std::size_t(3), 30000);
         const auto connection = init().connectPort(7007);
         QVERIFY2(connection.has_value(), connection ? "" : connection.error().message.c_str());
         QCOMPARE(::write(connection->get(), "abc", 3), ssize_t(3));
@@ -228,7 +230,7 @@ private Q_SLOTS:
         const auto running = init().start(python("b = bytearray(100 << 20); print(1, flush=True); input()"));
         const auto eater =
             init().start(python("b = b'x' * (100 << 20); print(1, flush=True); import time; time.sleep(9)"));
-        QTRY_COMPARE((*eater)->spool("stdout").size(), std::size_t(2));
+        QTRY_COMPARE_WITH_TIMEOUT((*eater)->spool("stdout").size(), std::size_t(2), 30000);
         QVERIFY((*init().meters())["memory"].get<std::int64_t>() > (100 << 20));
         QVERIFY((*eater)->signal(SIGKILL).has_value());
         QVERIFY((*running)->wait().has_value());

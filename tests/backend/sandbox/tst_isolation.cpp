@@ -329,7 +329,7 @@ private Q_SLOTS:
         QCOMPARE(outside(count), QString("1"));
         ::kill(keeper, SIGKILL);
         ::waitpid(keeper, nullptr, 0);
-        QTRY_COMPARE(outside(count), QString("0"));
+        QTRY_COMPARE_WITH_TIMEOUT(outside(count), QString("0"), 30000);
     }
 
     void withoutIsolationNothingRuns()

@@ -163,7 +163,7 @@ private Q_SLOTS:
         const auto eaten = m_sandbox->init().run(
             m_sandbox->command({"python3", "-c", "import time\nb = b'x' * (600 << 20)\ntime.sleep(60)"}));
         QCOMPARE(eaten.error().code, std::string("sandbox.gone"));
-        QTRY_VERIFY(!m_sandbox->running());
+        QTRY_VERIFY_WITH_TIMEOUT(!m_sandbox->running(), 30000);
         QCOMPARE(m_sandbox->endReason(), std::string("memory"));
     }
 

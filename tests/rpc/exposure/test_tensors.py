@@ -47,6 +47,12 @@ def tools(host: ExposedHost) -> Any:
     return host.library()
 
 
+@pytest.fixture(autouse=True)
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another test of this process may have imported torch, which the library would then prefer."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+
+
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", "int8", "int64", "uint8", "bool", "complex64"])
 @pytest.mark.parametrize("shape", [[], [0], [5], [2, 3, 4]])
 def test_arrays_arrive_as_numpy(tools: Any, kind: str, shape: list) -> None:
