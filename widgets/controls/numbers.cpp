@@ -5,6 +5,8 @@
 
 #include <QDateTime>
 #include <QLocale>
+#include <cmath>
+
 
 #include "text.h"
 
@@ -69,7 +71,7 @@ QString durationText(std::int64_t nanoseconds)
 
 QString clockText(double seconds)
 {
-    const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+    const auto whole = static_cast<std::int64_t>(std::llround(seconds));
     const auto two = [](std::int64_t n) { return QStringLiteral("%1").arg(n, 2, 10, QLatin1Char('0')); };
     if (whole >= 3600)
         return QStringLiteral("%1:%2:%3").arg(whole / 3600).arg(two(whole / 60 % 60), two(whole % 60));

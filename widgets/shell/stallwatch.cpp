@@ -52,7 +52,7 @@ std::string stackText()
     // The first two are the handler and the kernel's way into it.
     for (int i = 2; lines && i < depth; ++i)
         text.append(lines[i]).append("\n");
-    std::free(lines);
+    std::free(static_cast<void*>(lines));
     return text;
 }
 
