@@ -17,7 +17,8 @@ def main(build: str, names: list[str]) -> int:
     if not files:
         return 0
     tool = Path(sys.executable).parent / "clang-tidy"
-    result = subprocess.run([tool, "-p", build, "--quiet", "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-deprecated-declarations", *files],
+    quiet = [f"--extra-arg=-Wno-{name}" for name in ("unknown-warning-option", "deprecated-declarations")]
+    result = subprocess.run([tool, "-p", build, "--quiet", *quiet, *files],
                             capture_output=True, text=True)
     if result.returncode:
         print(result.stdout)

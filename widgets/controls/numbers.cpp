@@ -7,7 +7,6 @@
 #include <QLocale>
 #include <cmath>
 
-
 #include "text.h"
 
 namespace gb::ui {
