@@ -100,8 +100,9 @@ private Q_SLOTS:
             QTRY_COMPARE_WITH_TIMEOUT(one.size(), std::size_t{batches * 5}, test::patience);
             QCOMPARE(std::set<int>(one.begin(), one.end()).size(), one.size());
         }
-        const auto present = clients[1]->items("daemon");
-        QCOMPARE(integerOr(present["daemon"], "pid"), std::int64_t{pidOf(*clients[0])});
+        // State comes at its own pace, apart from events.
+        QTRY_COMPARE_WITH_TIMEOUT(integerOr(objectOr(clients[1]->items("daemon"), "daemon"), "pid"),
+            std::int64_t{pidOf(*clients[0])}, test::patience);
     }
 
     void anOpIsDoneOnceAlsoAcrossARestart()
