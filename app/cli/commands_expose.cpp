@@ -27,8 +27,14 @@ std::vector<std::string> commaSeparated(const std::string& text)
     return parts;
 }
 
+// A prompt without a folder for it is text to look at or to pass on: no file with a token can lie beside it.
+bool isOnlyShown(const Arguments& arguments, const rpc::ExposeSpec& spec, bool isJson)
+{
+    return spec.as == rpc::ExposeAs::Prompt && !arguments.has("--out") && !isJson;
+}
+
 // A host by its address and a token the person has: no daemon is asked, and the token is passed on as it is.
-Result<Json> exposeByUrl(const Arguments& arguments, rpc::ExposeSpec spec)
+Result<Json> exposeByUrl(const Arguments& arguments, rpc::ExposeSpec spec, bool onlyShown)
 {
     const std::string file = arguments.value("--token-file");
     if (file.empty())
@@ -40,15 +46,16 @@ Result<Json> exposeByUrl(const Arguments& arguments, rpc::ExposeSpec spec)
     spec.url = arguments.positional().front();
     while (spec.url.ends_with('/'))
         spec.url.pop_back();
-    spec.token = *token;
-    const auto schema = rpc::fetchSchema({spec.url, {}, spec.token});
+    const auto schema = rpc::fetchSchema({spec.url, {}, *token});
     if (!schema)
         return fail(schema.error());
+    if (!onlyShown)
+        spec.token = *token;
     const auto exposure = rpc::expose(*schema, spec);
     return exposure ? Result<Json>(exposure->toJson()) : fail(exposure.error());
 }
 
-Result<Json> exposeByName(const Arguments& arguments, const rpc::ExposeSpec& spec)
+Result<Json> exposeByName(const Arguments& arguments, const rpc::ExposeSpec& spec, bool onlyShown)
 {
     Json params{{"interface", arguments.positional().front()}, {"form", rpc::nameOf(spec.as)}};
     if (!spec.name.empty())
@@ -57,6 +64,8 @@ Result<Json> exposeByName(const Arguments& arguments, const rpc::ExposeSpec& spe
         params["functions"] = spec.functions;
     if (arguments.has("--for"))
         params["caller"] = arguments.value("--for");
+    if (onlyShown)
+        params["preview"] = true;
     for (const auto& [option, key] :
         {std::pair("--max-calls", "max_calls"), {"--calls-per-minute", "calls_per_minute"}}) {
         const auto number = arguments.integer(option, 0);
@@ -106,10 +115,12 @@ int expose(const Arguments& arguments, Console& console)
     spec.functions = commaSeparated(arguments.value("--functions"));
     const std::string& what = arguments.positional().front();
     const bool isUrl = what.starts_with("http://") || what.starts_with("https://");
-    const auto exposed = isUrl ? exposeByUrl(arguments, spec) : exposeByName(arguments, spec);
+    const bool onlyShown = isOnlyShown(arguments, spec, console.json());
+    const auto exposed =
+        isUrl ? exposeByUrl(arguments, spec, onlyShown) : exposeByName(arguments, spec, onlyShown);
     if (!exposed)
         return console.fail(exposed.error());
-    if (!arguments.has("--out") && spec.as == rpc::ExposeAs::Prompt && !console.json()) {
+    if (onlyShown) {
         console.out(stringOr(*exposed, "text"));
         return Done;
     }

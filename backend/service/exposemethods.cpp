@@ -83,8 +83,8 @@ void exposeInterface(Interfaces* interfaces, const ExposeParams& params, Reply r
         auto bare = rpc::expose(schema, spec);
         if (!bare)
             return reply.refuse(bare.error());
-        // Text about functions opens nothing, and neither does what somebody only wants to look at.
-        if (spec.as == rpc::ExposeAs::Prompt || params.preview.value_or(false))
+        // What somebody only wants to look at opens nothing.
+        if (params.preview.value_or(false))
             return reply.finish(bare->toJson());
         interfaces->request(id, "keeper.tokens.mint", tokenOrder(params, spec, *bare),
             [spec, schema, reply](Result<api::Answer> minted) mutable {

@@ -66,6 +66,20 @@ void exposeMcp(Exposure& exposure, const ExposeSpec& spec, const std::vector<Fun
             estimateTokens(tool.description.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+void exposePrompt(
+    Exposure& exposure, const ExposeSpec& spec, const Json& schema, const std::vector<Function>& functions)
+{
+    const std::string stem = libraryModule(exposure.name);
+    const std::string header = stem + ".header";
+    exposure.text = promptText(exposure.name, stringOr(schema, "doc"), functions, "");
+    if (!spec.token.empty()) {
+        exposure.text += callingText(functions, spec.url, spec.socket, header);
+        exposure.files.push_back({header, "Authorization: Bearer " + spec.token + "\n", 0600});
+    }
+    exposure.tokens = estimateTokens(exposure.text);
+    exposure.files.insert(exposure.files.begin(), {stem + ".md", exposure.text});
+}
+
 void exposeSkill(
     Exposure& exposure, const ExposeSpec& spec, const Json& schema, const std::vector<Function>& functions)
 {
@@ -130,9 +144,7 @@ Result<Exposure> expose(const Json& schema, const ExposeSpec& spec)
         exposeMcp(exposure, spec, *functions);
         break;
     case ExposeAs::Prompt:
-        exposure.text = promptText(exposure.name, stringOr(schema, "doc"), *functions, "");
-        exposure.tokens = estimateTokens(exposure.text);
-        exposure.files.push_back({libraryModule(exposure.name) + ".md", exposure.text});
+        exposePrompt(exposure, spec, schema, *functions);
         break;
     case ExposeAs::Skill:
         exposeSkill(exposure, spec, schema, *functions);

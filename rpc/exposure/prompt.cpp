@@ -113,6 +113,38 @@ std::string example(const Function& function, const std::string& python, const s
     return function.generator ? "for item in " + call + ":\n    print(item)" : "result = " + call;
 }
 
+// The same as JSON: what is wanted at least.
+Json exampleArguments(const Function& function)
+{
+    const Json properties = objectOr(function.inputSchema, "properties");
+    Json arguments = Json::object();
+    for (const Parameter& p : function.parameters) {
+        if (p.hasDefault || p.kind == Kind::VarPositional || p.kind == Kind::VarKeyword)
+            continue;
+        const Json schema = objectOr(properties, p.name);
+        const auto choices = schema.find("enum");
+        const std::string type = stringOr(schema, "type");
+        arguments[p.name] = choices != schema.end() && choices->is_array() && !choices->empty()
+            ? choices->front()
+            : type == "integer" ? Json(1)
+            : type == "number"  ? Json(0.5)
+            : type == "boolean" ? Json(true)
+            : type == "array"   ? Json::array()
+            : type == "object"  ? Json::object()
+                                : Json("…");
+    }
+    return arguments;
+}
+
+// Between single quotes of a shell; in JSON such a quote can be written without one.
+std::string shellJson(const Json& json)
+{
+    std::string out;
+    for (const char c : visible(json.dump(-1, ' ', false, Json::error_handler_t::replace)))
+        out += c == '\'' ? std::string("\\u0027") : std::string(1, c);
+    return out;
+}
+
 std::string objectShape(const Json& schema, int depth);
 
 std::string anyShape(const Json& schema, int depth)
@@ -175,6 +207,24 @@ std::string functionText(const Function& function, const std::string& python, co
     else if (!function.returns.empty())
         text += what + code(oneLine(function.returns)) + ".\n\n";
     return text + tickedBlock(visible(example(function, python, prefix)), "python");
+}
+
+std::string callingText(const std::vector<Function>& functions, const std::string& url,
+    const std::string& socket, const std::string& headerFile)
+{
+    std::string text =
+        "\n### How to call them\n\nOne HTTP request each, with a JSON body: `fn` names the function, "
+        "`kwargs` has the arguments by name (`args` those without). The file "
+        + code(headerFile) + " beside this text opens the host; it need not be read or shown.\n\n";
+    const Json body{{"fn", functions.empty() ? "" : functions.front().name},
+        {"kwargs", functions.empty() ? Json::object() : exampleArguments(functions.front())}};
+    const std::string place = socket.empty() ? url + "/" : "--unix-socket '" + socket + "' http://localhost/";
+    text += tickedBlock("curl -sS -H @" + headerFile + " -H 'Content-Type: application/json' " + place
+            + " -d '" + shellJson(body) + "'",
+        "sh");
+    return text
+        + "\nThe answer is `{\"ok\": true, \"result\": …}` or `{\"ok\": false, \"error\": …, \"traceback\": "
+          "…}`.\n";
 }
 
 std::string promptText(const std::string& name, const std::string& doc,

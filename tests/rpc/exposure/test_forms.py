@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shlex
 from typing import Any, Dict, List
 
 from exposetool import expose, function, optional, parameter, schema
@@ -41,6 +42,19 @@ def test_prompts_show_nothing_invisible() -> None:
         assert not set(made["text"]) & set("\r\x00\x1b\u202e\u2066\ufeff")
 
 
+def test_the_command_in_a_prompt_is_one_command() -> None:
+    """Whatever a schema names, the shell sees one curl with one body, and never the token."""
+    hostile = [schema({**hostile_function(random.Random(seed)), "name": name}, name=name) for seed, name in enumerate(
+        ["f", "a'; touch /tmp/x; '", "b$(id)`id`", "c\n```\nrm -rf /", 'd"e\\', "$'\\x27'"])]
+    for given, made in zip(hostile, expose(hostile, "prompt", "http://127.0.0.1:1", "secret-token")):
+        text = made["text"]
+        assert "secret-token" not in text
+        block = re.findall(r"^(`{3,})sh\n(.*?)\n\1$", text, re.S | re.M)[-1][1]
+        words = shlex.split(block)
+        assert words[:2] == ["curl", "-sS"] and words[-2] == "-d" and len(words) == 9
+        assert json.loads(words[-1])["fn"] == given["functions"][0]["name"]
+
+
 def test_fences_hold() -> None:
     [made] = expose([schema({**function("f", doc="x"), "signature": "(a='```')"})], "prompt")
     assert "````python\nf(a='```')\n````" in made["text"]
@@ -64,10 +78,10 @@ def test_tokens_are_estimated_within_reason() -> None:
 
 
 def test_access_files_are_private_and_absent_without_a_token() -> None:
-    for form in ("library", "mcp", "skill"):
+    for form in ("library", "mcp", "prompt", "skill"):
         [made] = expose([schema(function("f"))], form, "http://127.0.0.1:1", "secret-token")
         for file in made["files"]:
             assert file["private"] == ("secret-token" in file["text"])
         assert any(file["private"] for file in made["files"])
         [bare] = expose([schema(function("f"))], form, "http://127.0.0.1:1")
-        assert not any(file["path"].endswith(".host.json") for file in bare["files"])
+        assert not any(file["path"].endswith((".host.json", ".header")) for file in bare["files"])

