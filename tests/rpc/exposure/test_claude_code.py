@@ -146,7 +146,8 @@ def test_by_the_skill(agent: Agent, home: Any) -> None:
         place = skill.splitlines()[0].split(": ", 1)[1]
         start, *_ = fenced(skill, "python")
         [call] = [block for block in fenced(skill, "python") if block.startswith("result = ")]
-        script = "\n".join([start.replace("<this skill's folder>", place), call.replace("a=1", "a=37"), "print(result)"])
+        start = start.replace("<this skill's folder>", place)
+        script = f"{start}\n{call.replace('a=1', 'a=37')}\nprint(result)"
         return [{"tool": "Bash", "input": {"command": f"python3 - <<'EOF'\n{script}\nEOF", "description": "Add"}}]
 
     answer = agent.ask("Add 2 to 37.", model, "--allowedTools", "Skill", "Bash")
