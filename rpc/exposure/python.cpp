@@ -101,7 +101,8 @@ bool appendLiteral(std::string& out, const Json& value, int depth)
     }
 }
 
-// Reads `name`, `name[a, b]`, `a | b` and `...`, where every name is a built-in type.
+// Reads `name`, `name[a, b]`, `a | b`, `...` and what a Literal lists, where every name is a built-in type or
+// one of typing's. Nothing of it is evaluated: a library's annotations are text to Python.
 class AnnotationReader
 {
 public:
@@ -142,18 +143,41 @@ private:
     bool type(int depth)
     {
         static constexpr std::string_view known[] = {"None", "bool", "bytes", "dict", "float", "frozenset",
-            "int", "list", "object", "set", "str", "tuple"};
+            "int", "list", "object", "set", "str", "tuple", "Any", "AsyncIterator", "Callable", "Dict",
+            "FrozenSet", "Generator", "Iterable", "Iterator", "List", "Literal", "Mapping", "Optional",
+            "Sequence", "Set", "Tuple", "Union"};
         skipSpace();
-        const std::string_view name =
-            m_rest.substr(0, m_rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzN"));
-        if (std::find(std::begin(known), std::end(known), name) == std::end(known))
+        const auto end = std::ranges::find_if_not(
+            m_rest, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+        const std::string_view name(m_rest.begin(), end);
+        if (std::ranges::find(known, name) == std::end(known))
             return false;
         m_rest.remove_prefix(name.size());
         m_out += name;
-        return !take("[") || arguments(depth + 1);
+        return !take("[") || arguments(depth + 1, name == "Literal");
     }
 
-    bool arguments(int depth)
+    // A number, or a short word in quotes.
+    bool choice()
+    {
+        skipSpace();
+        const auto length = [this](std::string_view allowed, std::size_t from) {
+            return std::min(m_rest.find_first_not_of(allowed, from), m_rest.size());
+        };
+        constexpr std::string_view letters =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-. /+";
+        const bool quoted = !m_rest.empty() && (m_rest.front() == '\'' || m_rest.front() == '"');
+        std::size_t size = length(quoted ? letters : letters.substr(52, 10), quoted ? 1 : 0);
+        if (quoted && (size == m_rest.size() || m_rest[size++] != m_rest.front()))
+            return false;
+        if (size == 0 || size > 60 || (!quoted && size > 1 && m_rest.front() == '0'))
+            return false;
+        m_out += m_rest.substr(0, size);
+        m_rest.remove_prefix(size);
+        return true;
+    }
+
+    bool arguments(int depth, bool isLiteral)
     {
         m_out += '[';
         do {
@@ -161,7 +185,7 @@ private:
                 m_out += ", ";
             if (take("..."))
                 m_out += "...";
-            else if (!alternatives(depth))
+            else if (isLiteral ? !choice() : !alternatives(depth))
                 return false;
         } while (take(","));
         m_out += ']';

@@ -20,7 +20,7 @@ std::string pythonDocstring(std::string_view text, std::string_view indent);
 // None, True, numbers, strings, lists and dicts; nothing when the value nests too deeply or is too long to
 // read.
 std::optional<std::string> pythonLiteral(const Json& value);
-// Annotations made of built-in types only (`dict[str, float] | None`) as they are; any other text as a
+// Annotations made of built-in types and typing's (`Optional[List[float]]`) as they are; any other text as a
 // string.
 std::string pythonAnnotation(std::string_view annotation);
 

@@ -28,7 +28,9 @@ def literals_only(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant)
 
 
-TYPES = {"None", "bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple"}
+TYPES = {"None", "bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "Any",
+         "AsyncIterator", "Callable", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator", "List", "Literal",
+         "Mapping", "Optional", "Sequence", "Set", "Tuple", "Union"}
 
 
 def types_only(node: Any) -> bool:
@@ -170,6 +172,10 @@ def test_signatures_read_well(tmp_path: Any) -> None:
                  optional("stop", ["\n"], "keyword_only", annotation="list[str] | None"),
                  parameter("dtype", "keyword_only", annotation="torch.dtype", has_default=True,
                            default_repr="torch.float32"), returns="dict", doc="Say it."),
+        function("choose", parameter("how", annotation="Literal['fast', \"very good\", 3]"),
+                 parameter("odd", annotation="Literal['a\\n']"), parameter("more", annotation="Literal[f()]"),
+                 parameter("zero", annotation="Literal[007]"), parameter("open", annotation="Literal['a"),
+                 returns="Optional[Dict[str, List[float]]]"),
         function("many", parameter("a", "positional_only"), parameter("rest", "var_positional", annotation="int"),
                  optional("scale", 1.5, "keyword_only"), parameter("more", "var_keyword")),
     )], "library")
@@ -179,6 +185,10 @@ def test_signatures_read_well(tmp_path: Any) -> None:
         .replace(": str", ": 'str'").replace(": int", ": 'int'").replace(": list[str] | None", ": 'list[str] | None'")
         .replace("'torch.dtype'", '"\'torch.dtype\'"').replace("-> dict", "-> 'dict'")
     )
+    annotations = module.choose.__annotations__
+    assert annotations["how"] == "Literal['fast', 'very good', 3]"
+    assert annotations["return"] == "Optional[Dict[str, List[float]]]"
+    assert all(isinstance(ast.literal_eval(annotations[name]), str) for name in ("odd", "more", "zero", "open"))
     assert str(inspect.signature(module.many)) == "(a, /, *rest: 'int', scale=1.5, **more)"
     assert "without it, torch.float32 is used" in module.generate.__doc__
 
