@@ -7,9 +7,11 @@
 
 #include <sys/prctl.h>
 #include <sys/signal.h>
+#include <unistd.h>
 
 #include <backend/base/json.h>
 #include <backend/base/log.h>
+#include <rpc/box/boxmain.h>
 
 #include "host.h"
 
@@ -39,12 +41,16 @@ int serve(int fd)
     const auto json = readConfig(fd);
     if (!json)
         return failWith(json.error());
+    const bool detached = boolOr(*json, "detached");
+    if (detached)
+        ::close(fd);
+    else
+        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (json->contains("sandbox"))
+        return rpc::runBox(objectOr(*json, "sandbox"), detached ? -1 : fd);
     auto config = rpc::HostConfig::fromJson(*json);
     if (!config)
         return failWith(config.error());
-    const bool detached = boolOr(*json, "detached");
-    if (!detached)
-        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     auto loop = rpc::Loop::create();
     if (!loop)
         return failWith(loop.error());

@@ -132,6 +132,9 @@ Result<std::unique_ptr<Download>> Download::start(const Json& request, Link& lin
         return failErrno("cannot read", path, errno);
     if (!S_ISREG(info.st_mode))
         return fail("init.not_a_file", path + " is not a file");
+    const std::int64_t from = integerOr(request, "from");
+    if (from < 0 || ::lseek(download->m_file.get(), from, SEEK_SET) < 0)
+        return fail("init.offset", "a file is read from an offset that is not negative");
     Json answer{{"t", "info"}, {"ch", download->m_channel}};
     answer.update(describe(info));
     link.send(answer);

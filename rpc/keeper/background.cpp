@@ -13,16 +13,16 @@ Background::~Background()
         m_stopping = true;
     }
     m_wake.notify_all();
-    if (m_thread.joinable())
-        m_thread.join();
+    for (std::thread& thread : m_threads)
+        thread.join();
 }
 
 void Background::run(std::function<void()> work, std::function<void()> done)
 {
     const std::lock_guard lock(m_mutex);
     m_jobs.push_back({std::move(work), std::move(done)});
-    if (!m_thread.joinable())
-        m_thread = std::thread([this] { serve(); });
+    if (m_idle < m_jobs.size() && m_threads.size() < m_most)
+        m_threads.emplace_back([this] { serve(); });
     m_wake.notify_one();
 }
 
@@ -32,7 +32,9 @@ void Background::serve()
         Job job;
         {
             std::unique_lock lock(m_mutex);
+            ++m_idle;
             m_wake.wait(lock, [this] { return m_stopping || !m_jobs.empty(); });
+            --m_idle;
             if (m_stopping)
                 return;
             job = std::move(m_jobs.front());

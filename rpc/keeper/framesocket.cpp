@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -190,24 +191,59 @@ void FrameSocket::send(std::string json, const SharedText& attachment)
     std::string head = encodeFrameHeader(json.size(), attachment.size());
     head += json;
     m_unsent += head.size() + attachment.size();
-    m_queue.emplace_back(std::move(head));
+    m_queue.push_back({std::move(head)});
     if (!attachment.empty())
-        m_queue.push_back(attachment);
+        m_queue.push_back({attachment});
     if (!m_watchingWrites)
         flush();
+}
+
+void FrameSocket::sendWithDescriptor(std::string json, UniqueFd descriptor)
+{
+    if (!open())
+        return;
+    std::string frame = encodeFrameHeader(json.size(), 0) + json;
+    m_unsent += frame.size();
+    m_queue.push_back({std::move(frame), std::move(descriptor)});
+    if (!m_watchingWrites)
+        flush();
+}
+
+// One message: what waits, up to the next descriptor, which has to be in front.
+long FrameSocket::sendSome()
+{
+    std::array<iovec, 16> parts{};
+    std::size_t count = 0;
+    for (; count < std::min(parts.size(), m_queue.size()); ++count) {
+        const Outgoing& item = m_queue[count];
+        if (count > 0 && item.descriptor.valid())
+            break;
+        parts[count] = {const_cast<char*>(item.bytes.view().data()), item.bytes.size()};
+    }
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = count;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    const int descriptor = m_queue.front().descriptor.get();
+    if (descriptor >= 0) {
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    const long sent = ::sendmsg(m_fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0)
+        m_queue.front().descriptor.reset();
+    return sent;
 }
 
 void FrameSocket::flush()
 {
     while (!m_queue.empty()) {
-        std::array<iovec, 16> parts{};
-        const std::size_t count = std::min(parts.size(), m_queue.size());
-        for (std::size_t i = 0; i < count; ++i)
-            parts[i] = {const_cast<char*>(m_queue[i].view().data()), m_queue[i].size()};
-        msghdr message{};
-        message.msg_iov = parts.data();
-        message.msg_iovlen = count;
-        const long sent = ::sendmsg(m_fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const long sent = sendSome();
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && errno != EAGAIN) {
@@ -220,12 +256,12 @@ void FrameSocket::flush()
             break;
         auto left = static_cast<std::size_t>(sent);
         m_unsent -= left;
-        while (left > 0 && left >= m_queue.front().size()) {
-            left -= m_queue.front().size();
+        while (left > 0 && left >= m_queue.front().bytes.size()) {
+            left -= m_queue.front().bytes.size();
             m_queue.pop_front();
         }
         if (left > 0)
-            m_queue.front() = m_queue.front().part(left, m_queue.front().size());
+            m_queue.front().bytes = m_queue.front().bytes.part(left, m_queue.front().bytes.size());
     }
     const bool wait = !m_queue.empty();
     if (wait != m_watchingWrites)

@@ -35,6 +35,7 @@ public:
     ~FrameSocket();
 
     void send(std::string json, const SharedText& attachment = {});
+    void sendWithDescriptor(std::string json, UniqueFd descriptor);
     std::size_t unsent() const { return m_unsent; }
     bool open() const { return m_fd.valid(); }
     void close();
@@ -51,6 +52,7 @@ private:
     bool beginFrame();
     long receive(char* to, std::size_t size);
     void flush();
+    long sendSome();
     void fail(const std::string& reason);
 
     Loop& m_loop;
@@ -71,7 +73,12 @@ private:
     std::size_t m_attachmentGot = 0;
     std::deque<UniqueFd> m_received;
 
-    std::deque<SharedText> m_queue;
+    struct Outgoing
+    {
+        SharedText bytes;
+        UniqueFd descriptor = {}; // goes with the first byte
+    };
+    std::deque<Outgoing> m_queue;
     std::size_t m_unsent = 0;
 };
 

@@ -30,8 +30,12 @@ struct ExecSpec
     int columns = 80;
     bool socket = false; // descriptor 3 of the command is the other end of takeSocket()
     std::size_t outputLimit = 16U << 20U; // per stream
-    // Called from the client's own thread as output comes in.
+    bool outputInRecord = true; // else the output is in the spool only
+    // Called from the client's own thread: as output comes in, when there is room for input again, and once
+    // when the command has ended or is lost.
     std::function<void(std::string_view stream, std::string_view bytes)> onOutput;
+    std::function<void()> onInputRoom;
+    std::function<void()> onEnd;
 };
 
 struct ExecRecord
@@ -42,6 +46,12 @@ struct ExecRecord
     std::string output;
     std::string errors;
     std::size_t dropped = 0; // bytes beyond the limit
+};
+
+struct FilePart
+{
+    std::int64_t size = 0; // of the whole file
+    std::string bytes;
 };
 
 class InitClient;
@@ -55,6 +65,7 @@ public:
     UniqueFd takeSocket() { return std::move(m_socket); }
 
     Status write(std::string_view bytes); // waits for room
+    Result<std::size_t> writeSome(std::string_view bytes); // what there is room for, perhaps nothing
     Status closeInput();
     Status signal(int number); // to everything in the command's session
     Status resize(int rows, int columns);
@@ -71,11 +82,15 @@ private:
         const fs::path& spoolFolder);
     void onFrame(const Json& message, const std::string& attachment, UniqueFd& fd);
     void onLost();
+    bool takeOutcome(const Json& message, const std::string& kind);
 
     std::weak_ptr<InitClient> m_client;
     std::int64_t m_channel;
     std::string m_id;
     std::function<void(std::string_view, std::string_view)> m_onOutput;
+    std::function<void()> m_onInputRoom;
+    std::function<void()> m_onEnd;
+    bool m_outputInRecord;
     OutputSpool m_output;
     OutputSpool m_errors;
     UniqueFd m_socket;
@@ -109,6 +124,7 @@ public:
     Status putBytes(std::string_view bytes, const std::string& inside, unsigned mode = 0644);
     Status getFile(const std::string& inside, const fs::path& local);
     Result<std::string> getBytes(const std::string& inside, std::size_t limit);
+    Result<FilePart> getPart(const std::string& inside, std::int64_t from, std::size_t limit);
     Result<Json> list(const std::string& folder, const std::string& after = {});
     Result<Json> stat(const std::string& path);
     Status makeFolder(const std::string& path, unsigned mode = 0755);

@@ -182,6 +182,30 @@ Result<std::string> InitClient::getBytes(const std::string& inside, std::size_t 
     return text;
 }
 
+Result<FilePart> InitClient::getPart(const std::string& inside, std::int64_t from, std::size_t limit)
+{
+    Exchange exchange(*this);
+    const auto credit = std::min<std::int64_t>(static_cast<std::int64_t>(limit), downloadWindow);
+    GB_TRY(exchange.send(Json{{"t", "file.get"}, {"path", inside}, {"from", from}, {"credit", credit}}));
+    FilePart part;
+    while (true) {
+        const auto received = exchange.next();
+        if (!received)
+            return fail(received.error());
+        const std::string kind = stringOr(received->message, "t");
+        if (kind == "info")
+            part.size = integerOr(received->message, "size");
+        else if (kind == "data")
+            part.bytes += received->attachment;
+        if (kind == "end")
+            return part;
+        if (part.bytes.size() >= limit || (kind == "info" && limit == 0))
+            break;
+    }
+    (void)exchange.send(Json{{"t", "cancel"}});
+    return part;
+}
+
 Result<Json> InitClient::list(const std::string& folder, const std::string& after)
 {
     auto answer = ask(Json{{"t", "file.list"}, {"path", folder}, {"after", after}});

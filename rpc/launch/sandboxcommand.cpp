@@ -28,6 +28,7 @@ fs::path spoolPath(const fs::path& folder, const std::string& id, const char* st
 SandboxCommand::SandboxCommand(std::shared_ptr<InitClient> client, std::int64_t channel, const ExecSpec& spec,
     const fs::path& spoolFolder)
     : m_client(client), m_channel(channel), m_id(newId()), m_onOutput(spec.onOutput),
+      m_onInputRoom(spec.onInputRoom), m_onEnd(spec.onEnd), m_outputInRecord(spec.outputInRecord),
       m_output(spoolPath(spoolFolder, m_id, "stdout"), spec.outputLimit),
       m_errors(spoolPath(spoolFolder, m_id, "stderr"), spec.outputLimit)
 { }
@@ -44,35 +45,77 @@ void SandboxCommand::onFrame(const Json& message, const std::string& attachment,
             (void)client->send(Json{{"t", "credit"}, {"ch", m_channel}, {"bytes", attachment.size()}});
         return;
     }
-    const std::lock_guard lock(m_mutex);
-    if (kind == "started") {
-        m_started = true;
-        m_pid = integerOr(message, "pid");
-        m_inputCredit = integerOr(message, "stdin");
-        m_socket = std::move(fd);
-    } else if (kind == "stdin.credit") {
-        m_inputCredit += integerOr(message, "bytes");
-    } else if (kind == "exit") {
+    bool ended = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (kind == "started") {
+            m_started = true;
+            m_pid = integerOr(message, "pid");
+            m_inputCredit = integerOr(message, "stdin");
+            m_socket = std::move(fd);
+        } else if (kind == "stdin.credit") {
+            m_inputCredit += integerOr(message, "bytes");
+        } else {
+            ended = takeOutcome(message, kind);
+        }
+        m_changed.notify_all();
+    }
+    if (ended && m_onEnd)
+        m_onEnd();
+    else if (kind == "stdin.credit" && m_onInputRoom)
+        m_onInputRoom();
+}
+
+bool SandboxCommand::takeOutcome(const Json& message, const std::string& kind)
+{
+    if (kind == "exit") {
         ExecRecord record;
         record.code = static_cast<int>(integerOr(message, "code", -1));
         record.signal = static_cast<int>(integerOr(message, "signal"));
         record.timedOut = boolOr(message, "timed_out");
-        record.output = m_output.read(0, m_output.size());
-        record.errors = m_errors.read(0, m_errors.size());
+        if (m_outputInRecord) {
+            record.output = m_output.read(0, m_output.size());
+            record.errors = m_errors.read(0, m_errors.size());
+        }
         record.dropped = m_output.dropped() + m_errors.dropped();
         m_outcome = std::move(record);
     } else if (kind == "error") {
         m_outcome = fail(Error::fromJson(objectOr(message, "error")));
+    } else {
+        return false;
     }
-    m_changed.notify_all();
+    return true;
 }
 
 void SandboxCommand::onLost()
 {
-    const std::lock_guard lock(m_mutex);
-    if (!m_outcome)
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_outcome)
+            return;
         m_outcome = fail(lostError());
-    m_changed.notify_all();
+        m_changed.notify_all();
+    }
+    if (m_onEnd)
+        m_onEnd();
+}
+
+Result<std::size_t> SandboxCommand::writeSome(std::string_view bytes)
+{
+    std::size_t room = 0;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_outcome)
+            return fail("sandbox.command_ended", "the command has ended and reads no more input");
+        room = std::min({bytes.size(), inputPiece, static_cast<std::size_t>(m_inputCredit)});
+        m_inputCredit -= static_cast<std::int64_t>(room);
+    }
+    const auto client = m_client.lock();
+    if (!client)
+        return fail(lostError());
+    if (room > 0)
+        GB_TRY(client->send(Json{{"t", "stdin"}, {"ch", m_channel}}, bytes.substr(0, room)));
+    return room;
 }
 
 Status SandboxCommand::write(std::string_view bytes)

@@ -89,7 +89,6 @@ private:
         LaunchSpec& launch, const std::string& name, const fs::path& folder, bool shortNameIsFree);
     Status addMounts(LaunchSpec& launch);
     Status copyIn();
-    Status copyFolder(const fs::path& folder, const std::string& inside);
     Status cloneRepos(const BuildProgress& progress);
     void watchLimits();
     void warn(std::string field, std::string message, std::string fix);

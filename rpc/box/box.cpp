@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "box.h"
+
+#include <cerrno>
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <backend/base/clock.h>
+#include <backend/base/log.h>
+#include <backend/base/version.h>
+
+namespace gb::rpc {
+namespace {
+
+constexpr std::size_t questionThreads = 6;
+constexpr std::size_t transferThreads = 3;
+constexpr std::int64_t graceMs = 200;
+
+Json namesOf(const std::map<std::string, std::string>& texts)
+{
+    Json names = Json::array();
+    for (const auto& [name, value] : texts)
+        names.push_back(name);
+    return names;
+}
+
+// Whatever the launcher left behind becomes our child when its parent dies, so "nothing runs" can be known.
+void reapEverything()
+{
+    constexpr std::int64_t patienceNs = 5'000'000'000;
+    const std::int64_t deadline = monotonicNs() + patienceNs;
+    while (monotonicNs() < deadline) {
+        const pid_t reaped = ::waitpid(-1, nullptr, WNOHANG);
+        if (reaped < 0 && errno != EINTR)
+            return; // no children left
+        if (reaped == 0)
+            ::poll(nullptr, 0, 1);
+    }
+    logError("box", "a process of the sandbox did not end");
+}
+
+} // namespace
+
+Box::Box(Loop& loop, BoxConfig config)
+    : m_loop(loop), m_config(std::move(config)), m_startedAt(wallMs()), m_threads(loop, questionThreads),
+      m_transfers(loop, transferThreads)
+{ }
+
+Status Box::prepareFolders() const
+{
+    GB_TRY(ensurePrivateDir(m_config.folder()));
+    GB_TRY(ensurePrivateDir(m_config.folder() / "commands"));
+    std::error_code ignored;
+    fs::remove(m_config.folder() / "ended.json", ignored);
+    return {};
+}
+
+Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path socketFolder)
+{
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    std::unique_ptr<Box> box(new Box(loop, std::move(config)));
+    GB_TRY(box->prepareFolders());
+    const fs::path spool = box->m_config.folder() / "commands";
+    auto running = launchSandbox(box->m_config.launch, LaunchTools::besideThisProgram(), spool);
+    if (!running)
+        return fail(running.error());
+    box->m_running = std::move(*running);
+    Box* self = box.get();
+    InitClient& init = box->init();
+    box->m_commands = std::make_unique<BoxCommands>(
+        loop, init, box->m_threads, spool, [self](const BoxCommandPtr& command) {
+            if (command->exited())
+                self->m_limits->used();
+            for (BoxObserver* observer : self->m_observers)
+                observer->commandChanged(command);
+        });
+    box->m_ports = std::make_unique<BoxPorts>(loop, init, box->m_threads, std::move(socketFolder));
+    box->m_limits = std::make_unique<BoxLimits>(loop, box->m_config, init, box->m_threads,
+        BoxLimits::Handlers{
+            [self] { return self->m_commands->running() > 0 || self->m_ports->connections() > 0; },
+            [self](const char* reason, std::int64_t seconds) {
+                for (BoxObserver* observer : self->m_observers)
+                    observer->ending(reason, seconds);
+            },
+            [self](const char* reason) { self->end(reason); }});
+    box->watchEnd();
+    return box;
+}
+
+Box::~Box()
+{
+    if (m_running)
+        m_running->stop(0);
+}
+
+void Box::watchEnd()
+{
+    m_pidFd.reset(static_cast<int>(::syscall(SYS_pidfd_open, m_running->pid(), 0)));
+    m_loop.watch(m_pidFd.get(), EPOLLIN, [this](std::uint32_t) { end("exited"); });
+}
+
+Json Box::hello() const
+{
+    Json json{{"protocol", 1}, {"build", version()}, {"id", m_config.id}, {"nonce", m_config.nonce},
+        {"name", m_config.name}, {"pid", ::getpid()}, {"started_at", m_startedAt},
+        {"state", m_ended ? "stopping" : "ready"}, {"idle_timeout", m_config.idleTimeout},
+        {"environment", namesOf(m_config.environment)}, {"secrets", namesOf(m_config.secrets)},
+        {"limits", {{"memory", m_limits->memoryState()}}}, {"python", m_config.python}};
+    if (m_limits->endsAt() > 0)
+        json["ends_at"] = m_limits->endsAt();
+    return json;
+}
+
+std::map<std::string, std::string> Box::commandEnvironment() const
+{
+    std::map<std::string, std::string> environment = m_config.environment;
+    if (m_config.secretsInExec) {
+        for (const auto& [name, value] : m_config.secrets)
+            environment[name] = value;
+    }
+    return environment;
+}
+
+void Box::end(const char* reason)
+{
+    if (m_ended)
+        return;
+    m_ended = true;
+    logInfo("box", "the sandbox ends", {{"id", m_config.id}, {"reason", reason}});
+    m_running->stop(graceMs);
+    reapEverything();
+    const Json text{{"reason", reason}, {"at", wallMs()}};
+    if (const auto written = writeFileAtomic(m_config.folder() / "ended.json", text.dump() + "\n", 0600);
+        !written)
+        logError("box", written.error().message);
+    for (BoxObserver* observer : m_observers)
+        observer->ended(reason);
+    // Time for the last messages to leave.
+    constexpr std::int64_t lastTurn = 20;
+    m_loop.after(lastTurn, [this] { m_loop.stop(); });
+}
+
+} // namespace gb::rpc

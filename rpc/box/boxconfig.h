@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <rpc/launch/launcher.h>
+
+namespace gb::rpc {
+
+// What the keeper of a sandbox is told on a descriptor (README.md). Holds secrets: never logged.
+struct BoxConfig
+{
+    std::string id;
+    std::string nonce;
+    std::string name;
+    fs::path dataFolder;
+    LaunchSpec launch;
+    std::map<std::string, std::string> environment;
+    std::map<std::string, std::string> secrets;
+    bool secretsInExec = false;
+    std::int64_t memory = 0; // bytes, 0: not limited
+    std::int64_t timeout = 0; // seconds, 0: none
+    std::int64_t idleTimeout = 0;
+    std::string python = "python3"; // inside
+
+    fs::path folder() const { return dataFolder / "boxes" / id; }
+
+    static Result<BoxConfig> fromJson(const Json& json);
+};
+
+} // namespace gb::rpc

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include <rpc/keeper/framesocket.h>
+#include <rpc/protocol/message.h>
+
+#include "boxserver.h"
+
+namespace gb::rpc {
+
+// Somebody on the control socket of a sandbox. Commands outlive it; its worker does not.
+class BoxConnection : public BoxObserver, public std::enable_shared_from_this<BoxConnection>
+{
+public:
+    explicit BoxConnection(BoxServer& server) : m_server(server), m_box(server.box()) { }
+    ~BoxConnection() override;
+
+    void open(UniqueFd fd);
+    void close();
+
+    void commandChanged(const BoxCommandPtr& command) override;
+    void ending(const char* reason, std::int64_t seconds) override;
+    void ended(const char* reason) override;
+
+private:
+    using Method = void (BoxConnection::*)(std::int64_t id, const Json& params, SharedText attachment);
+    struct Gathering // a request whose text arrives in chunks
+    {
+        Message message;
+        std::string text;
+        std::int64_t left = 0;
+    };
+    struct Following // a command whose output goes out as it comes in
+    {
+        BoxCommandPtr command;
+        std::map<std::string, std::size_t> sent;
+    };
+
+    static const std::unordered_map<std::string, Method>& methods();
+    void frame(std::string& json, SharedText attachment);
+    void takeChunk(const Json& params, const SharedText& attachment);
+    void dispatch(const Message& message, SharedText attachment);
+
+    // boxconnection.cpp: the sandbox itself
+    void hello(std::int64_t id, const Json& params, SharedText attachment);
+    void touch(std::int64_t id, const Json& params, SharedText attachment);
+    void extend(std::int64_t id, const Json& params, SharedText attachment);
+    void stop(std::int64_t id, const Json& params, SharedText attachment);
+    // boxconnection_commands.cpp
+    void exec(std::int64_t id, const Json& params, SharedText attachment);
+    void wait(std::int64_t id, const Json& params, SharedText attachment);
+    void output(std::int64_t id, const Json& params, SharedText attachment);
+    void commands(std::int64_t id, const Json& params, SharedText attachment);
+    void input(std::int64_t id, const Json& params, SharedText attachment);
+    void signal(std::int64_t id, const Json& params, SharedText attachment);
+    void resize(std::int64_t id, const Json& params, SharedText attachment);
+    // boxconnection_files.cpp
+    void put(std::int64_t id, const Json& params, SharedText attachment);
+    void putFolder(std::int64_t id, const Json& params, SharedText attachment);
+    void get(std::int64_t id, const Json& params, SharedText attachment);
+    void list(std::int64_t id, const Json& params, SharedText attachment);
+    void stat(std::int64_t id, const Json& params, SharedText attachment);
+    void makeFolder(std::int64_t id, const Json& params, SharedText attachment);
+    void meters(std::int64_t id, const Json& params, SharedText attachment);
+    void port(std::int64_t id, const Json& params, SharedText attachment);
+    void ports(std::int64_t id, const Json& params, SharedText attachment);
+    void closePort(std::int64_t id, const Json& params, SharedText attachment);
+    // boxconnection_worker.cpp
+    void worker(std::int64_t id, const Json& params, SharedText attachment);
+    void signalWorker(std::int64_t id, const Json& params, SharedText attachment);
+    void workerStarted(std::int64_t id, const std::shared_ptr<SandboxCommand>& worker);
+    void workerChanged();
+    void endWorker();
+
+    void answer(std::int64_t id, const Json& result, const SharedText& text = {});
+    void refuse(std::int64_t id, const Error& error);
+    void notify(std::string_view method, const Json& params, const SharedText& text = {});
+    BoxCommandPtr findCommand(std::int64_t id, const Json& params); // refuses when there is none
+    void pump(Following& following);
+    void pumpAll();
+
+    // Asks in another thread, answers here. What is answered is made of the outcome by `then`.
+    template <typename Work, typename Then>
+    void ask(Background& threads, std::int64_t id, Work work, Then then)
+    {
+        m_box.limits().used();
+        inBackground(threads, std::move(work),
+            [weak = weak_from_this(), id, then = std::move(then)](auto outcome) mutable {
+                const auto self = weak.lock();
+                if (!self)
+                    return;
+                if (!outcome)
+                    return self->refuse(id, outcome.error());
+                then(*self, outcome);
+            });
+    }
+    // Passes init's own answer on.
+    void askInit(std::int64_t id, std::function<Result<Json>()> question);
+
+    struct Worker;
+
+    BoxServer& m_server;
+    Box& m_box;
+    std::shared_ptr<FrameSocket> m_socket;
+    std::unordered_map<std::int64_t, Gathering> m_gathering;
+    std::map<std::string, Following> m_following;
+    std::shared_ptr<Worker> m_worker;
+};
+
+} // namespace gb::rpc

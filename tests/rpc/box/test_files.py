@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: The Glovebox authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files into and out of a sandbox, and what it says of itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from box_process import BoxProcess, BoxRefused
+
+pytestmark = pytest.mark.as_user
+
+
+def test_bytes_and_files_in_and_out(box: BoxProcess, tmp_path: Path) -> None:
+    data = os.urandom(3 << 20)
+    (tmp_path / "here").write_bytes(data)
+    assert box.link.call("box.put", path="/workspace/deep/er/file", file=str(tmp_path / "here"), mode=0o750) == {
+        "bytes": len(data)}
+    assert box.link.call("box.stat", path="/workspace/deep/er/file")["mode"] == 0o750
+    assert box.link.call("box.get", path="/workspace/deep/er/file", file=str(tmp_path / "back")) == {
+        "bytes": len(data)}
+    assert (tmp_path / "back").read_bytes() == data
+    assert box.link.call("box.put", b"small", path="/workspace/small") == {"bytes": 5}
+    answer, text = box.link.answer(box.link.ask("box.get", path="/workspace/deep/er/file", limit=100,
+                                                **{"from": 1 << 20}))
+    assert answer["size"] == len(data) and text == data[1 << 20 :][:100]
+    assert box.link.text("box.get", path="/workspace/deep/er/file") == data[: 1 << 20]
+    assert box.link.text("box.get", path="/workspace/small", **{"from": 5}) == b""
+
+
+def test_chunks(box: BoxProcess) -> None:
+    text = os.urandom((2 << 20) + 5)
+    pieces = [text[at : at + (1 << 20)] for at in range(0, len(text), 1 << 20)]
+    assert box.link.call_chunked("box.put", pieces, path="/workspace/chunked") == {"bytes": len(text)}
+    assert box.link.call("box.stat", path="/workspace/chunked")["size"] == len(text)
+
+
+def test_a_folder(box: BoxProcess, tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/c").write_text("text")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    box.link.call("box.put_folder", folder=str(tmp_path), path="/workspace/copied")
+    assert box.link.text("box.get", path="/workspace/copied/a/b/c") == b"text"
+    entries = box.link.call("box.list", path="/workspace/copied")["entries"]
+    assert {(entry["name"], entry["kind"]) for entry in entries} == {("a", "folder"), ("link", "link")}
+    with pytest.raises(BoxRefused) as refused:
+        box.link.call("box.put_folder", folder=str(tmp_path / "none"), path="/workspace/x")
+    assert refused.value.code == "sandbox.not_a_folder"
+
+
+def test_paths_are_resolved_inside(box: BoxProcess, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o777)
+    outside.chmod(0o777)
+    box.link.run(f"ln -s {outside} /workspace/out")
+    with pytest.raises(BoxRefused):
+        box.link.call("box.put", b"x", path="/workspace/out/file")
+    assert os.listdir(outside) == []
+    box.link.run("mkfifo /workspace/pipe")
+    with pytest.raises(BoxRefused) as refused:
+        box.link.call("box.get", path="/workspace/pipe")
+    assert refused.value.code == "init.not_a_file"
+    with pytest.raises(BoxRefused) as refused:
+        box.link.call("box.put", path="/workspace/x", file=str(tmp_path))
+    assert refused.value.code == "sandbox.not_a_file"
+
+
+def test_folders_and_meters(box: BoxProcess) -> None:
+    box.link.call("box.mkdir", path="/workspace/made/here", mode=0o700)
+    assert box.link.call("box.stat", path="/workspace/made/here")["kind"] == "folder"
+    meters = box.link.call("box.meters")
+    assert meters["processes"] >= 1 and meters["memory"] > 0 and "/workspace" in meters["disk"]
+    assert not {"t", "ch"} & set(meters)
