@@ -3,6 +3,8 @@
 
 #include "callsitemmodel.h"
 
+#include <algorithm>
+
 #include "fields.h"
 
 namespace gb::ui {
@@ -87,12 +89,29 @@ void CallsItemModel::refresh()
             Q_EMIT refused(answer.error());
             return;
         }
-        const bool first = m_calls.empty();
-        merge(answer->body.value("calls", Json::array()));
+        const Json calls = answer->body.value("calls", Json::array());
+        // More calls have ended since than fit a page: what lies between is not known here, so the list
+        // starts anew.
+        const bool first = !touches(calls);
+        if (first && !m_calls.empty()) {
+            beginResetModel();
+            m_calls.clear();
+            m_keys.clear();
+            endResetModel();
+        }
+        merge(calls);
         if (first)
             m_next = stringOr(answer->body, "next");
         showRunning();
         Q_EMIT listed();
+    });
+}
+
+bool CallsItemModel::touches(const Json& calls) const
+{
+    return calls.size() < callsPage || std::ranges::any_of(calls, [this](const Json& call) {
+        const auto row = rowOf(textField(call, "id"));
+        return row >= 0 && !at(row).isRunning();
     });
 }
 

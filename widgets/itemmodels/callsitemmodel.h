@@ -63,6 +63,8 @@ Q_SIGNALS:
 
 private:
     void showRunning();
+    // Whether the newest calls go on where the list is.
+    bool touches(const Json& calls) const;
     void merge(const Json& calls);
     void append(const Json& calls);
 

@@ -14,6 +14,8 @@
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 
 CompareView::CompareView(QWidget* parent) : QWidget(parent)
@@ -22,14 +24,14 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent)
     m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_table = new QTableWidget(0, 3);
-    m_table->setAccessibleName(tr("Differences"));
+    m_table->setAccessibleName(ViewersText::tr("Differences"));
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_table->setShowGrid(false);
     m_table->verticalHeader()->hide();
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
     m_words = new QPlainTextEdit;
     m_words->setReadOnly(true);
-    m_words->setAccessibleName(tr("Differences by words"));
+    m_words->setAccessibleName(ViewersText::tr("Differences by words"));
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_table);
     m_stack->addWidget(m_words);
@@ -52,16 +54,17 @@ void CompareView::setProblem(const QString& sentence)
 
 void CompareView::setDiff(const ResultDiff& diff, const QString& leftName, const QString& rightName)
 {
-    auto text = diff.same() ? tr("The results are the same.")
-                            : tr("Differences: %1").arg(countText(static_cast<std::int64_t>(diff.total)));
+    auto text = diff.same()
+        ? ViewersText::tr("The results are the same.")
+        : ViewersText::tr("Differences: %1").arg(countText(static_cast<std::int64_t>(diff.total)));
     if (diff.numbers)
-        text += tr(" · numbers: %1 · greatest difference %2 · mean %3 · cosine %4")
+        text += ViewersText::tr(" · numbers: %1 · greatest difference %2 · mean %3 · cosine %4")
                     .arg(countText(static_cast<std::int64_t>(diff.numbers->count)),
                         QString::number(diff.numbers->greatest, 'g', 5),
                         QString::number(diff.numbers->mean, 'g', 5),
                         QString::number(diff.numbers->cosine, 'g', 6));
     m_summary->setText(text);
-    m_table->setHorizontalHeaderLabels({tr("Where"), leftName, rightName});
+    m_table->setHorizontalHeaderLabels({ViewersText::tr("Where"), leftName, rightName});
     m_stack->setVisible(!diff.same());
     m_stack->setCurrentIndex(diff.words.empty() ? 0 : 1);
     if (diff.words.empty())

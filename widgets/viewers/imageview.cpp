@@ -11,6 +11,8 @@
 #include <widgets/controls/errortext.h>
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -21,7 +23,7 @@ constexpr int imageMostSide = 16'384;
 
 ImageView::ImageView(QWidget* parent) : QWidget(parent)
 {
-    setAccessibleName(tr("Image"));
+    setAccessibleName(ViewersText::tr("Image"));
     setMinimumSize(120, 80);
     connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
@@ -29,7 +31,7 @@ ImageView::ImageView(QWidget* parent) : QWidget(parent)
 void ImageView::setImage(const HandleField& image, const TensorFetch& fetch)
 {
     m_image = {};
-    m_text = tr("The image is no longer held by the host.");
+    m_text = ViewersText::tr("The image is no longer held by the host.");
     update();
     if (!fetch)
         return;
@@ -59,10 +61,10 @@ void ImageView::showBytes(const std::string& bytes)
     if (!size.isValid() || size.width() > imageMostSide || size.height() > imageMostSide
         || !reader.read(&m_image)) {
         m_image = {};
-        m_text = tr("This image cannot be shown.");
+        m_text = ViewersText::tr("This image cannot be shown.");
         return;
     }
-    m_text = tr("%1 × %2 pixels").arg(m_image.width()).arg(m_image.height());
+    m_text = ViewersText::tr("%1 × %2 pixels").arg(m_image.width()).arg(m_image.height());
     setAccessibleDescription(m_text);
 }
 

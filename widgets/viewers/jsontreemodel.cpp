@@ -8,6 +8,8 @@
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -181,7 +183,7 @@ QVariant JsonTreeModel::data(const QModelIndex& index, int role) const
     if (index.column() == 1)
         return summary(at).replace(QLatin1Char('\n'), QChar(0x21B5));
     if (at->parent == m_root.get())
-        return tr("result");
+        return ViewersText::tr("result");
     if (at->slice.keyBegin != at->slice.keyEnd || at->slice.keyBegin != 0)
         return jsonKey(m_text, at->slice);
     return QString::number(at->parent->first + at->row);
@@ -191,7 +193,7 @@ QVariant JsonTreeModel::headerData(int section, Qt::Orientation orientation, int
 {
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
         return {};
-    return section == 0 ? tr("Key") : tr("Value");
+    return section == 0 ? ViewersText::tr("Key") : ViewersText::tr("Value");
 }
 
 JsonSlice JsonTreeModel::slice(const QModelIndex& index) const

@@ -19,6 +19,7 @@
 #include <widgets/controls/theme.h>
 
 #include "jsontreemodel.h"
+#include "text.h"
 
 namespace gb::ui {
 
@@ -29,11 +30,11 @@ JsonView::JsonView(QWidget* parent) : QWidget(parent)
     m_tree->setModel(m_model);
     m_tree->setUniformRowHeights(true);
     m_tree->setAnimated(false);
-    m_tree->setAccessibleName(tr("Result as a tree"));
+    m_tree->setAccessibleName(ViewersText::tr("Result as a tree"));
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
     m_tree->header()->setStretchLastSection(true);
     m_tree->header()->resizeSection(0, 220);
-    m_search = new FilterField(tr("Find in the result"));
+    m_search = new FilterField(ViewersText::tr("Find in the result"));
     m_search->setMaximumWidth(280);
     m_status = makeLabel({}, TextRole::Caption);
     auto* bar = new QHBoxLayout;
@@ -92,7 +93,7 @@ void JsonView::findNext()
     auto hit = std::search(start, text.end(), searcher);
     if (hit == text.end() && m_found > 0)
         hit = std::search(text.begin(), text.end(), searcher);
-    m_status->setText(hit == text.end() ? tr("not found") : QString());
+    m_status->setText(hit == text.end() ? ViewersText::tr("not found") : QString());
     if (hit == text.end())
         return;
     m_found = static_cast<std::size_t>(hit - text.begin()) + 1;
@@ -108,13 +109,14 @@ void JsonView::showMenu(const QPoint& at)
         return;
     const auto copy = [](const QString& text) { QGuiApplication::clipboard()->setText(text); };
     QMenu menu(this);
-    menu.addAction(tr("Copy value"), this, [this, index, copy] {
+    menu.addAction(ViewersText::tr("Copy value"), this, [this, index, copy] {
         const auto bytes = jsonBytes(m_model->text(), m_model->slice(index));
         copy(QString::fromUtf8(bytes.data(), static_cast<qsizetype>(bytes.size())));
     });
-    menu.addAction(tr("Copy path"), this, [this, index, copy] { copy(m_model->path(index)); });
+    menu.addAction(ViewersText::tr("Copy path"), this, [this, index, copy] { copy(m_model->path(index)); });
     menu.addSeparator();
-    menu.addAction(tr("Open all below"), this, [this, index] { m_tree->expandRecursively(index, 3); });
+    menu.addAction(
+        ViewersText::tr("Open all below"), this, [this, index] { m_tree->expandRecursively(index, 3); });
     menu.exec(m_tree->viewport()->mapToGlobal(at));
 }
 

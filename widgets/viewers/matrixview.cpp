@@ -13,6 +13,8 @@
 
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -27,7 +29,7 @@ MatrixView::MatrixView(QWidget* parent) : QAbstractScrollArea(parent)
 {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(tr("Matrix as colours"));
+    setAccessibleName(ViewersText::tr("Matrix as colours"));
     viewport()->setMouseTracking(true);
     m_soon.setSingleShot(true);
     m_soon.setInterval(windowSoonMs);
@@ -168,10 +170,11 @@ QString MatrixView::readOut(int row, int column) const
     const auto name = [](const QString& given, const QString& fallback) {
         return given.isEmpty() ? fallback : given;
     };
-    return (exact ? tr("%1 %2, %3 %4: %5") : tr("%1 %2, %3 %4: %5 (mean around it)"))
-        .arg(name(m_whole.values.rowName, tr("row")))
+    return (
+        exact ? ViewersText::tr("%1 %2, %3 %4: %5") : ViewersText::tr("%1 %2, %3 %4: %5 (mean around it)"))
+        .arg(name(m_whole.values.rowName, ViewersText::tr("row")))
         .arg(row)
-        .arg(name(m_whole.values.columnName, tr("column")))
+        .arg(name(m_whole.values.columnName, ViewersText::tr("column")))
         .arg(column)
         .arg(value, 0, 'g', 6);
 }
@@ -197,7 +200,7 @@ void MatrixView::paintEvent(QPaintEvent*)
     painter.setFont(Theme::instance().font(TextSize::Caption));
     painter.setPen(tokens().secondary);
     const auto text = m_cell.x() >= 0 ? readOut(m_cell.y(), m_cell.x())
-                                      : tr("%1 × %2 · wheel zooms").arg(m_rows).arg(m_columns);
+                                      : ViewersText::tr("%1 × %2 · wheel zooms").arg(m_rows).arg(m_columns);
     painter.drawText(
         QRect(matrixEdge, viewport()->height() - matrixFoot, viewport()->width() - matrixEdge, matrixFoot),
         Qt::AlignVCenter, text);

@@ -35,6 +35,7 @@ class MatrixView final : public QAbstractScrollArea
 public:
     explicit MatrixView(QWidget* parent = nullptr);
     void setMatrix(Matrix matrix);
+    const Matrix& matrix() const { return m_whole.values; }
     // A matrix too large to be here: the overview covers all of it, coarser than its cells. What is looked at
     // is then asked for with windowWanted() and comes as a detail.
     void setOverview(Matrix coarse, int rows, int columns, double low, double high);

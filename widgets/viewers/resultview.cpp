@@ -5,14 +5,11 @@
 
 #include <QClipboard>
 #include <QComboBox>
-#include <QFile>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QPlainTextEdit>
 #include <QStackedWidget>
 #include <QTableView>
-#include <QThreadPool>
 #include <QVBoxLayout>
 
 #include <widgets/controls/buttons.h>
@@ -27,6 +24,7 @@
 #include "resultshape.h"
 #include "tablemodel.h"
 #include "tensorview.h"
+#include "text.h"
 #include "tokenview.h"
 #include "vectorview.h"
 
@@ -50,10 +48,10 @@ QPlainTextEdit* makeTextPage(const QString& name)
 ResultView::ResultView(QWidget* parent) : QWidget(parent)
 {
     m_choice = new QComboBox;
-    m_choice->setAccessibleName(tr("How to show the result"));
+    m_choice->setAccessibleName(ViewersText::tr("How to show the result"));
     m_about = makeLabel({}, TextRole::Caption);
-    auto* copy = makeIconButton(QStringLiteral("copy"), tr("Copy the result"));
-    auto* save = makeIconButton(QStringLiteral("download"), tr("Save the result"));
+    auto* copy = makeIconButton(QStringLiteral("copy"), ViewersText::tr("Copy the result"));
+    auto* save = makeIconButton(QStringLiteral("download"), ViewersText::tr("Save the result"));
     connect(copy, &QToolButton::clicked, this, [this] {
         if (m_text)
             QGuiApplication::clipboard()->setText(QString::fromStdString(*m_text));
@@ -61,8 +59,8 @@ ResultView::ResultView(QWidget* parent) : QWidget(parent)
     connect(save, &QToolButton::clicked, this, &ResultView::save);
     connect(m_choice, &QComboBox::activated, this, [this](int index) { setForm(m_forms.value(index)); });
     m_stack = new QStackedWidget;
-    m_empty = new EmptyState(
-        QStringLiteral("play"), tr("No result"), tr("What the function gives back is shown here."));
+    m_empty = new EmptyState(QStringLiteral("play"), ViewersText::tr("No result"),
+        ViewersText::tr("What the function gives back is shown here."));
     m_stack->addWidget(m_empty);
     m_bar = new QWidget;
     auto* bar = new QHBoxLayout(m_bar);
@@ -134,23 +132,23 @@ QString ResultView::formName(Form form) const
 {
     switch (form) {
     case Form::Tree:
-        return tr("Tree");
+        return ViewersText::tr("Tree");
     case Form::Text:
-        return tr("Text");
+        return ViewersText::tr("Text");
     case Form::Table:
-        return tr("Table");
+        return ViewersText::tr("Table");
     case Form::Vector:
-        return tr("Vector");
+        return ViewersText::tr("Vector");
     case Form::Matrix:
-        return tr("Matrix");
+        return ViewersText::tr("Matrix");
     case Form::Tokens:
-        return tr("Tokens");
+        return ViewersText::tr("Tokens");
     case Form::Tensor:
-        return tr("Tensor");
+        return ViewersText::tr("Tensor");
     case Form::Image:
-        return tr("Image");
+        return ViewersText::tr("Image");
     case Form::Raw:
-        return tr("JSON");
+        return ViewersText::tr("JSON");
     }
     return {};
 }
@@ -178,13 +176,13 @@ QWidget* ResultView::page(Form form)
         made = new JsonView;
         break;
     case Form::Text: {
-        auto* edit = makeTextPage(tr("Result as text"));
+        auto* edit = makeTextPage(ViewersText::tr("Result as text"));
         edit->setFont(Theme::instance().font(TextSize::Body));
         made = edit;
         break;
     }
     case Form::Raw:
-        made = makeTextPage(tr("Result as JSON"));
+        made = makeTextPage(ViewersText::tr("Result as JSON"));
         break;
     case Form::Table: {
         auto* table = new QTableView;
@@ -194,7 +192,7 @@ QWidget* ResultView::page(Form form)
         table->verticalHeader()->setDefaultSectionSize(Theme::instance().rowHeight());
         table->setShowGrid(false);
         table->setAlternatingRowColors(true);
-        table->setAccessibleName(tr("Result as a table"));
+        table->setAccessibleName(ViewersText::tr("Result as a table"));
         made = table;
         break;
     }
@@ -266,25 +264,6 @@ void ResultView::find()
 {
     if (m_form == Form::Tree)
         static_cast<JsonView*>(page(Form::Tree))->find();
-}
-
-void ResultView::save()
-{
-    if (!m_text)
-        return;
-    const bool table = m_form == Form::Table;
-    const auto path = QFileDialog::getSaveFileName(
-        this, tr("Save the result"), table ? QStringLiteral("result.csv") : QStringLiteral("result.json"));
-    if (path.isEmpty())
-        return;
-    const auto bytes = table
-        ? static_cast<TableModel*>(static_cast<QTableView*>(page(Form::Table))->model())->asCsv().toUtf8()
-        : QByteArray::fromStdString(*m_text);
-    QThreadPool::globalInstance()->start([path, bytes] {
-        QFile file(path);
-        if (file.open(QIODevice::WriteOnly))
-            file.write(bytes);
-    });
 }
 
 } // namespace gb::ui

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -41,11 +42,18 @@ public:
 
     static QList<Form> formsFor(std::string_view json); // the best first
 
+    // What the shown form can be written as: file name endings, the usual one first.
+    QStringList endings() const;
+    // Writes by the ending; `done` gets an empty text or what went wrong.
+    void saveAs(const QString& path, std::function<void(const QString& problem)> done);
+
 private:
     QWidget* page(Form form);
     void fill(Form form);
     QString formName(Form form) const;
     void save();
+    Result<QByteArray> contents(const QString& ending);
+    void saveTensor(const QString& path, const QString& ending, std::function<void(const QString&)> done);
 
     std::shared_ptr<const std::string> m_text;
     QList<Form> m_forms;

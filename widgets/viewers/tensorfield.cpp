@@ -3,13 +3,13 @@
 
 #include "tensorfield.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <widgets/controls/numbers.h>
 #include <widgets/itemmodels/fields.h>
 
 #include "jsonslice.h"
+#include "text.h"
 
 namespace gb::ui {
 namespace {
@@ -18,11 +18,6 @@ constexpr int handleDepth = 3;
 constexpr std::size_t handleMembers = 64; // looked at in each object or list
 constexpr std::size_t handlesMost = 100;
 constexpr std::size_t handleText = 4096;
-
-struct TensorText
-{
-    Q_DECLARE_TR_FUNCTIONS(gb_viewers)
-};
 
 struct HandleSearch
 {
@@ -82,7 +77,7 @@ QString shapeText(const std::vector<std::int64_t>& shape)
     QStringList sides;
     for (const auto side : shape)
         sides += countText(side);
-    return sides.isEmpty() ? TensorText::tr("one number") : sides.join(QStringLiteral(" × "));
+    return sides.isEmpty() ? ViewersText::tr("one number") : sides.join(QStringLiteral(" × "));
 }
 
 QString tensorStatistics(const HandleField& tensor, const Json& stats)
@@ -92,11 +87,11 @@ QString tensorStatistics(const HandleField& tensor, const Json& stats)
     if (!stats.is_object() || stats.empty())
         return text;
     const auto number = [&stats](const char* key) { return QString::number(numberOr(stats, key), 'g', 5); };
-    text += TensorText::tr(" · min %1 · max %2 · mean %3 · std %4")
+    text += ViewersText::tr(" · min %1 · max %2 · mean %3 · std %4")
                 .arg(number("min"), number("max"), number("mean"), number("std"));
     const auto odd = integerOr(stats, "nan") + integerOr(stats, "inf");
     if (odd > 0)
-        text += TensorText::tr(" · %1 not finite").arg(countText(odd));
+        text += ViewersText::tr(" · %1 not finite").arg(countText(odd));
     return text;
 }
 

@@ -19,6 +19,7 @@
 #include <widgets/controls/theme.h>
 
 #include "matrixview.h"
+#include "text.h"
 #include "vectorview.h"
 
 namespace gb::ui {
@@ -58,7 +59,7 @@ int sideOf(std::int64_t side)
 TensorView::TensorView(QWidget* parent) : QWidget(parent)
 {
     m_choice = new QComboBox;
-    m_choice->setAccessibleName(tr("Which tensor"));
+    m_choice->setAccessibleName(ViewersText::tr("Which tensor"));
     m_about = makeLabel({}, TextRole::Mono);
     m_about->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_about->setWordWrap(true);
@@ -123,9 +124,9 @@ void TensorView::makeSliders()
         name->setMinimumWidth(110);
         auto* slider = new QSlider(Qt::Horizontal);
         slider->setRange(0, std::max(0, sideOf(shape[i]) - 1));
-        slider->setAccessibleName(tr("Slice of dimension %1").arg(i));
+        slider->setAccessibleName(ViewersText::tr("Slice of dimension %1").arg(i));
         const auto show = [name, i, most = slider->maximum()](int at) {
-            name->setText(tr("dimension %1: %2 of %3").arg(i).arg(at).arg(most));
+            name->setText(ViewersText::tr("dimension %1: %2 of %3").arg(i).arg(at).arg(most));
         };
         show(0);
         connect(slider, &QSlider::valueChanged, name, show);
@@ -183,7 +184,8 @@ void TensorView::fetchStats()
 void TensorView::fetchTile()
 {
     if (!m_fetch)
-        return showProblem({"tensor.gone", tr("Its values are no longer held by the host.").toStdString()});
+        return showProblem(
+            {"tensor.gone", ViewersText::tr("Its values are no longer held by the host.").toStdString()});
     const auto request = ++m_request;
     const bool vector = tensor().shape.size() < 2;
     const Json wanted = {
@@ -225,7 +227,7 @@ void TensorView::showTile(const api::Answer& answer)
     const bool reduced = values.size() != static_cast<std::size_t>(shape.empty() ? 1 : shape.back());
     m_vector->setValues(std::move(values));
     if (reduced)
-        m_vector->setStatistics(tr("Drawn from %1 outline points").arg(2 * mean.columns));
+        m_vector->setStatistics(ViewersText::tr("Drawn from %1 outline points").arg(2 * mean.columns));
 }
 
 void TensorView::fetchWindow(const QRect& cells, const QSize& most)
@@ -244,6 +246,12 @@ void TensorView::fetchWindow(const QRect& cells, const QSize& most)
             if (auto part = planeOf(*answer, 0); part.rows > 0)
                 guard->m_matrix->setDetail(std::move(part), cells);
         });
+}
+
+void TensorView::fetchWhole(api::AnswerHandler handler) const
+{
+    if (m_fetch && !m_tensors.empty())
+        m_fetch({{"handle", tensor().handle.toStdString()}, {"what", "slice"}}, std::move(handler));
 }
 
 void TensorView::showProblem(const Error& error)

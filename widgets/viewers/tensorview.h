@@ -32,6 +32,9 @@ public:
     void setSlice(int dimension, int at);
     QString statistics() const;
     QString problem() const;
+    // All of the chosen tensor, from the host.
+    void fetchWhole(api::AnswerHandler handler) const;
+    const HandleField* chosen() const { return m_tensors.empty() ? nullptr : &m_tensors[m_chosen]; }
 
 private:
     void makeSliders();

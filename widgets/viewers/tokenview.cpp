@@ -12,6 +12,8 @@
 
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -23,7 +25,7 @@ TokenView::TokenView(QWidget* parent) : QAbstractScrollArea(parent)
 {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(tr("Tokens"));
+    setAccessibleName(ViewersText::tr("Tokens"));
     connect(&Theme::instance(), &Theme::changed, this, [this] {
         layOut();
         viewport()->update();

@@ -17,6 +17,8 @@
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -33,7 +35,7 @@ QString shortValue(double value)
 VectorCanvas::VectorCanvas(QWidget* parent) : QWidget(parent)
 {
     setMouseTracking(true);
-    setAccessibleName(tr("Vector as a picture"));
+    setAccessibleName(ViewersText::tr("Vector as a picture"));
     connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -173,9 +175,9 @@ VectorView::VectorView(QWidget* parent) : QWidget(parent)
     m_line = new VectorCanvas;
     m_histogram = new VectorCanvas;
     auto* tabs = new QTabWidget;
-    tabs->addTab(m_line, tr("Line"));
-    tabs->addTab(m_histogram, tr("Histogram"));
-    tabs->addTab(m_top, tr("Largest"));
+    tabs->addTab(m_line, ViewersText::tr("Line"));
+    tabs->addTab(m_histogram, ViewersText::tr("Histogram"));
+    tabs->addTab(m_top, ViewersText::tr("Largest"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::s);
@@ -202,13 +204,13 @@ QString VectorView::statistics(const std::vector<double>& values)
     }
     const auto n = static_cast<double>(values.size() - odd);
     const auto mean = n > 0 ? sum / n : 0;
-    auto text = tr("n %1 · min %2 · max %3 · mean %4 · std %5 · norm %6")
+    auto text = ViewersText::tr("n %1 · min %2 · max %3 · mean %4 · std %5 · norm %6")
                     .arg(countText(static_cast<std::int64_t>(values.size())), shortValue(n > 0 ? low : 0),
                         shortValue(n > 0 ? high : 0), shortValue(mean),
                         shortValue(n > 0 ? std::sqrt(std::max(0.0, squares / n - mean * mean)) : 0),
                         shortValue(std::sqrt(squares)));
     if (odd > 0)
-        text += tr(" · %1 not finite").arg(odd);
+        text += ViewersText::tr(" · %1 not finite").arg(odd);
     return text;
 }
 

@@ -48,6 +48,7 @@ class VectorView final : public QWidget
 public:
     explicit VectorView(QWidget* parent = nullptr);
     void setValues(std::vector<double> values);
+    const std::vector<double>& values() const { return m_values; }
     // Numbers somebody else measured, of more values than are here.
     void setStatistics(const QString& text);
     static QString statistics(const std::vector<double>& values);

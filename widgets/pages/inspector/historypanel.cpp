@@ -23,6 +23,8 @@
 #include <widgets/controls/statepill.h>
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -77,7 +79,8 @@ public:
         painter->drawText(box, Qt::AlignRight | Qt::AlignBottom, took);
         auto below = box;
         below.setRight(box.right() - painter->fontMetrics().horizontalAdvance(took) - space::s);
-        auto preview = call.preview;
+        auto preview = call.comment.isEmpty() ? call.preview
+                                              : QStringLiteral("“%1”  %2").arg(call.comment, call.preview);
         preview.replace(QLatin1Char('\n'), QLatin1Char(' '));
         painter->setPen(call.state == QLatin1String("error") ? t.error : t.secondary);
         painter->drawText(below, Qt::AlignLeft | Qt::AlignBottom,
@@ -105,21 +108,21 @@ private:
 HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(parent), m_client(client)
 {
     m_model = new CallsItemModel(client, this);
-    m_filter = new FilterField(tr("Filter calls"));
-    m_filter->setSyntaxHelp({{QStringLiteral("fn:steer"), tr("of this function")},
-        {QStringLiteral("status:error"), tr("that failed")},
-        {QStringLiteral("dur:>500ms"), tr("that took longer")},
-        {QStringLiteral("by:agent"), tr("by person, script or agent")},
-        {QStringLiteral("arg.layer:12"), tr("with this argument")},
-        {QStringLiteral("pinned:yes"), tr("that are pinned")},
-        {QStringLiteral("-fn:greet"), tr("not of this function")}});
+    m_filter = new FilterField(InspectorText::tr("Filter calls"));
+    m_filter->setSyntaxHelp({{QStringLiteral("fn:steer"), InspectorText::tr("of this function")},
+        {QStringLiteral("status:error"), InspectorText::tr("that failed")},
+        {QStringLiteral("dur:>500ms"), InspectorText::tr("that took longer")},
+        {QStringLiteral("by:agent"), InspectorText::tr("by person, script or agent")},
+        {QStringLiteral("arg.layer:12"), InspectorText::tr("with this argument")},
+        {QStringLiteral("pinned:yes"), InspectorText::tr("that are pinned")},
+        {QStringLiteral("-fn:greet"), InspectorText::tr("not of this function")}});
     m_list = new QListView;
     m_list->setModel(m_model);
     m_list->setItemDelegate(new HistoryDelegate(m_model, m_list));
     m_list->setUniformItemSizes(true);
     m_list->setMouseTracking(true);
     m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_list->setAccessibleName(tr("Calls"));
+    m_list->setAccessibleName(InspectorText::tr("Calls"));
     m_list->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_list->setContextMenuPolicy(Qt::CustomContextMenu);
     m_problem = makeLabel({}, TextRole::Error);
@@ -127,8 +130,8 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
     m_problem->hide();
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_list);
-    m_stack->addWidget(new EmptyState(QStringLiteral("history"), tr("No calls"),
-        tr("Calls by the window, by scripts and by agents appear here as they are made.")));
+    m_stack->addWidget(new EmptyState(QStringLiteral("history"), InspectorText::tr("No calls"),
+        InspectorText::tr("Calls by the window, by scripts and by agents appear here as they are made.")));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space::m, space::m, space::m, 0);
     layout->setSpacing(space::s);
@@ -192,18 +195,19 @@ void HistoryPanel::showMenu(const QPoint& at)
         return;
     const auto call = m_model->at(index.row());
     QMenu menu(this);
-    menu.addAction(tr("Edit and resend"), this, [this, call] { Q_EMIT resendRequested(call); });
-    menu.addAction(call.pinned ? tr("Unpin") : tr("Pin"), this, [this, call] {
+    menu.addAction(
+        InspectorText::tr("Edit and resend"), this, [this, call] { Q_EMIT resendRequested(call); });
+    menu.addAction(call.pinned ? InspectorText::tr("Unpin") : InspectorText::tr("Pin"), this, [this, call] {
         annotate(call, {{"pin", !call.pinned}});
     });
-    menu.addAction(tr("Comment…"), this, [this, call] { comment(call); });
+    menu.addAction(InspectorText::tr("Comment…"), this, [this, call] { comment(call); });
     menu.addSeparator();
     menu.addActions(m_actions);
     menu.addSeparator();
-    menu.addAction(tr("Show only %1").arg(call.function), this,
+    menu.addAction(InspectorText::tr("Show only %1").arg(call.function), this,
         [this, call] { m_filter->setText(QStringLiteral("fn:") + call.function); });
-    menu.addAction(
-        tr("Copy the call's id"), this, [call] { QGuiApplication::clipboard()->setText(call.id); });
+    menu.addAction(InspectorText::tr("Copy the call's id"), this,
+        [call] { QGuiApplication::clipboard()->setText(call.id); });
     menu.exec(m_list->viewport()->mapToGlobal(at));
 }
 
