@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,19 @@ def test_cpp_is_formatted() -> None:
 def test_python_passes_ruff() -> None:
     result = subprocess.run([TOOLS / "ruff", "check", "--no-cache", "."], capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stdout[-4000:]
+
+
+# A class's own tr() makes a translation context of each class; a room has one (its text.h).
+CLASS_CONTEXT = re.compile(r"(?<![:\w])tr\(")
+
+
+def test_texts_are_in_their_rooms_context() -> None:
+    assert CLASS_CONTEXT.search('setText(tr("Open"));') and not CLASS_CONTEXT.search('setText(HomeText::tr("Open"));')
+    found = [f"{file.relative_to(ROOT)}: {line.strip()}" for file in files(".cpp")
+             if file.is_relative_to(ROOT / "widgets") or file.is_relative_to(ROOT / "app" / "gui")
+             for line in file.read_text().splitlines()
+             if CLASS_CONTEXT.search(line) and not line.lstrip().startswith("//")]
+    assert not found, found
 
 
 def test_every_source_names_its_licence() -> None:

@@ -30,6 +30,7 @@
 #include <widgets/viewers/resultview.h>
 
 #include "callrecords.h"
+#include "text.h"
 #include "timingbar.h"
 
 namespace gb::ui {
@@ -63,20 +64,24 @@ CallPanel::CallPanel(api::Client& client, QWidget* parent) : QWidget(parent), m_
 
 void CallPanel::createActions()
 {
-    m_run = makeAction(this, tr("Run"), QStringLiteral("play"));
-    m_run->setToolTip(tr("Call the function (Ctrl+Enter)"));
+    m_run = makeAction(this, InspectorText::tr("Run"), QStringLiteral("play"));
+    m_run->setToolTip(InspectorText::tr("Call the function (Ctrl+Enter)"));
     m_run->setEnabled(false);
-    m_cancel = makeAction(this, tr("Cancel"), QStringLiteral("stop"), QStringLiteral("Ctrl+."));
-    m_json = makeAction(this, tr("Arguments as JSON"), QStringLiteral("script"), QStringLiteral("Ctrl+J"));
+    m_cancel =
+        makeAction(this, InspectorText::tr("Cancel"), QStringLiteral("stop"), QStringLiteral("Ctrl+."));
+    m_json = makeAction(
+        this, InspectorText::tr("Arguments as JSON"), QStringLiteral("script"), QStringLiteral("Ctrl+J"));
     m_json->setCheckable(true);
-    const std::pair<QString, CopyForm> copies[] = {{tr("Copy as command"), CopyForm::Command},
-        {tr("Copy as curl"), CopyForm::Curl}, {tr("Copy as Python"), CopyForm::Python},
-        {tr("Copy as MCP JSON"), CopyForm::Mcp}};
+    const std::pair<QString, CopyForm> copies[] = {{InspectorText::tr("Copy as command"), CopyForm::Command},
+        {InspectorText::tr("Copy as curl"), CopyForm::Curl},
+        {InspectorText::tr("Copy as Python"), CopyForm::Python},
+        {InspectorText::tr("Copy as MCP JSON"), CopyForm::Mcp}};
     for (const auto& [text, form] : copies) {
         m_copies += makeAction(this, text, QStringLiteral("copy"));
         connect(m_copies.last(), &QAction::triggered, this, [this, form = form] { copyAs(form); });
     }
-    m_wide = makeAction(this, tr("Result fills the page"), QStringLiteral("panel"), QStringLiteral("F11"));
+    m_wide = makeAction(
+        this, InspectorText::tr("Result fills the page"), QStringLiteral("panel"), QStringLiteral("F11"));
     m_wide->setCheckable(true);
     connect(m_wide, &QAction::toggled, this, [this](bool wide) { m_upper->setVisible(!wide); });
     connect(m_run, &QAction::triggered, this, &CallPanel::run);
@@ -86,7 +91,7 @@ void CallPanel::createActions()
 
 QWidget* CallPanel::createUpper()
 {
-    m_name = new ElidedLabel(tr("Choose a function"), TextRole::Title);
+    m_name = new ElidedLabel(InspectorText::tr("Choose a function"), TextRole::Title);
     m_signature = new ElidedLabel({}, TextRole::Mono);
     m_doc = makeLabel({}, TextRole::Secondary);
     m_doc->setWordWrap(true);
@@ -113,7 +118,7 @@ QWidget* CallPanel::createUpper()
 QWidget* CallPanel::createLower()
 {
     m_state = new StatePill;
-    m_state->setState(tr("not called yet"), Tone::Neutral);
+    m_state->setState(InspectorText::tr("not called yet"), Tone::Neutral);
     m_timing = new TimingBar;
     m_progress = new ProgressRow;
     m_progress->hide();
@@ -135,10 +140,10 @@ QWidget* CallPanel::createLower()
     auto* resultLayout = new QVBoxLayout(result);
     resultLayout->setContentsMargins(0, space::s, 0, 0);
     resultLayout->addWidget(m_result);
-    m_tabs->addTab(result, tr("Result"));
-    m_tabs->addTab(m_output, tr("Output"));
-    m_tabs->addTab(details, tr("Details"));
-    m_tabs->addTab(createSeen(), tr("What the agent sees"));
+    m_tabs->addTab(result, InspectorText::tr("Result"));
+    m_tabs->addTab(m_output, InspectorText::tr("Output"));
+    m_tabs->addTab(details, InspectorText::tr("Details"));
+    m_tabs->addTab(createSeen(), InspectorText::tr("What the agent sees"));
     auto* line = new QHBoxLayout;
     line->setSpacing(space::m);
     line->addWidget(m_state);
@@ -187,7 +192,7 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     m_output->clear();
     m_details->setRows({});
     m_timing->clear();
-    m_state->setState(tr("not called yet"), Tone::Neutral);
+    m_state->setState(InspectorText::tr("not called yet"), Tone::Neutral);
     setRunning(false);
 }
 
@@ -206,7 +211,7 @@ void CallPanel::beginCall(const std::string& call)
     m_progress->hide();
     m_output->clear();
     m_timing->clear();
-    m_tabs->setTabText(1, tr("Output"));
+    m_tabs->setTabText(1, InspectorText::tr("Output"));
 }
 
 void CallPanel::setRunning(bool running)
@@ -214,19 +219,20 @@ void CallPanel::setRunning(bool running)
     m_running = running;
     m_cancel->setEnabled(running);
     m_cancel->setVisible(running);
-    m_cancel->setText(m_forced ? tr("Force") : tr("Cancel"));
+    m_cancel->setText(m_forced ? InspectorText::tr("Force") : InspectorText::tr("Cancel"));
 }
 
 void CallPanel::run()
 {
     const auto arguments = m_form->arguments();
     if (!arguments) {
-        m_banner->show(Tone::Warning, tr("These arguments cannot be sent"), errorSentence(arguments.error()));
+        m_banner->show(Tone::Warning, InspectorText::tr("These arguments cannot be sent"),
+            errorSentence(arguments.error()));
         return;
     }
     const auto call = newId(); // the op is the call's id, so that its events are known before the answer
     beginCall(call);
-    m_state->setState(tr("running"), Tone::Accent, wallMs());
+    m_state->setState(InspectorText::tr("running"), Tone::Accent, wallMs());
     setRunning(true);
     const Json params = {{"interface", m_interface}, {"fn", m_functionName}, {"op", call}};
     const Json payload = {{"args", Json::array()}, {"kwargs", *arguments}};
@@ -243,7 +249,7 @@ void CallPanel::cancel()
     m_client.call(
         this, "calls.cancel", {{"call", m_call}, {"force", m_forced}}, [this](Result<api::Answer> answer) {
             if (!answer)
-                m_banner->showError(tr("The call was not cancelled"), answer.error());
+                m_banner->showError(InspectorText::tr("The call was not cancelled"), answer.error());
         });
     m_forced = true;
     setRunning(m_running);
@@ -263,14 +269,14 @@ void CallPanel::onEvent(const Json& event, const QByteArray& attachment)
         m_progress->show();
     } else if (kind == "output") {
         m_output->append(stringOr(event, "text"));
-        m_tabs->setTabText(1, tr("Output ●"));
+        m_tabs->setTabText(1, InspectorText::tr("Output ●"));
     } else if (kind == "item") {
         m_items += m_items.empty() ? "[" : ",";
         m_items.append(attachment.constData(), static_cast<std::size_t>(attachment.size()));
         if (!m_itemsSoon.isActive())
             m_itemsSoon.start();
     } else if (kind == "started") {
-        m_state->setState(tr("running"), Tone::Accent, wallMs());
+        m_state->setState(InspectorText::tr("running"), Tone::Accent, wallMs());
     }
 }
 
@@ -290,8 +296,8 @@ void CallPanel::onAnswer(const std::string& call, Result<api::Answer> answer)
     m_progress->hide();
     m_itemsSoon.stop();
     if (!answer) {
-        m_state->setState(tr("failed"), Tone::Error);
-        m_banner->showError(tr("The call did not go through"), answer.error());
+        m_state->setState(InspectorText::tr("failed"), Tone::Error);
+        m_banner->showError(InspectorText::tr("The call did not go through"), answer.error());
         return;
     }
     // A stream has no result of its own; what it handed out stays in sight.
@@ -312,7 +318,7 @@ void CallPanel::showCall(const QString& call, const FunctionList::Function* func
         if (id != m_call)
             return;
         if (!answer) {
-            m_banner->showError(tr("The call could not be read"), answer.error());
+            m_banner->showError(InspectorText::tr("The call could not be read"), answer.error());
             return;
         }
         const auto name = stringOr(answer->body, "fn");
@@ -333,15 +339,15 @@ void CallPanel::showRecord(const Json& record, const std::string& result)
     if (const auto text = outputText(record); !text.empty()) {
         m_output->clear();
         m_output->append(text);
-        m_tabs->setTabText(1, tr("Output ●"));
+        m_tabs->setTabText(1, InspectorText::tr("Output ●"));
     }
     if (state == QLatin1String("ok")) {
         const auto stored = record.find("result");
         if (!result.empty())
             m_result->setResult(result);
         else if (boolOr(record, "result_cut"))
-            m_banner->show(Tone::Info, tr("The result was too large to keep"),
-                tr("%1; its beginning: %2")
+            m_banner->show(Tone::Info, InspectorText::tr("The result was too large to keep"),
+                InspectorText::tr("%1; its beginning: %2")
                     .arg(
                         bytesText(numberOr(record, "result_bytes")), textField(record, "preview").left(400)));
         else
@@ -359,8 +365,8 @@ void CallPanel::showError(const Json& record)
     const auto message = textField(error, "message");
     const auto title = type.isEmpty() ? textField(error, "kind") : type;
     const bool cancelled = stringOr(record, "state") == "cancelled";
-    m_banner->show(cancelled ? Tone::Warning : Tone::Error, cancelled ? tr("Cancelled") : title, message,
-        tracebackText(error));
+    m_banner->show(cancelled ? Tone::Warning : Tone::Error,
+        cancelled ? InspectorText::tr("Cancelled") : title, message, tracebackText(error));
     m_banner->openDetails();
 }
 

@@ -19,6 +19,7 @@
 
 #include "callpanel.h"
 #include "callrecords.h"
+#include "text.h"
 
 // The shown function seen from elsewhere: as a call of other programs, as an agent gets it, as numbers.
 namespace gb::ui {
@@ -76,16 +77,16 @@ void CallPanel::askStatistics()
 QWidget* CallPanel::createSeen()
 {
     m_seenForm = new QComboBox;
-    m_seenForm->setAccessibleName(tr("Form"));
-    m_seenForm->addItem(tr("Library"), QStringLiteral("library"));
-    m_seenForm->addItem(tr("MCP"), QStringLiteral("mcp"));
-    m_seenForm->addItem(tr("Prompt"), QStringLiteral("prompt"));
-    m_seenForm->addItem(tr("Skill"), QStringLiteral("skill"));
+    m_seenForm->setAccessibleName(InspectorText::tr("Form"));
+    m_seenForm->addItem(InspectorText::tr("Library"), QStringLiteral("library"));
+    m_seenForm->addItem(InspectorText::tr("MCP"), QStringLiteral("mcp"));
+    m_seenForm->addItem(InspectorText::tr("Prompt"), QStringLiteral("prompt"));
+    m_seenForm->addItem(InspectorText::tr("Skill"), QStringLiteral("skill"));
     m_seenTokens = makeLabel({}, TextRole::Caption);
     m_seen = new QPlainTextEdit;
     m_seen->setReadOnly(true);
     m_seen->setFont(Theme::instance().monospace());
-    m_seen->setAccessibleName(tr("What the agent sees"));
+    m_seen->setAccessibleName(InspectorText::tr("What the agent sees"));
     auto* line = new QHBoxLayout;
     line->setSpacing(space::m);
     line->addWidget(m_seenForm);
@@ -126,8 +127,9 @@ void CallPanel::showSeen(const QString& form)
                 text += QStringLiteral("\n\n");
             text += QStringLiteral("──── %1\n%2").arg(textField(file, "path"), textField(file, "text"));
         }
-        m_seenTokens->setText(tr("about %1 tokens of the agent's context, all functions of the interface")
-                                  .arg(countText(integerOr(answer->body, "tokens"))));
+        m_seenTokens->setText(
+            InspectorText::tr("about %1 tokens of the agent's context, all functions of the interface")
+                .arg(countText(integerOr(answer->body, "tokens"))));
         m_seen->setPlainText(text);
     });
 }

@@ -6,18 +6,13 @@
 #include <algorithm>
 #include <vector>
 
-#include <QCoreApplication>
-
 #include <widgets/controls/numbers.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
-
-struct RecordText
-{
-    Q_DECLARE_TR_FUNCTIONS(gb_inspector)
-};
 
 // JSON's strings and numbers are Python's too; its words and the names of its values are not.
 std::string pythonLiteral(const Json& value)
@@ -81,7 +76,7 @@ QString tracebackText(const Json& error)
 
 QList<KeyValueList::Row> recordRows(const Json& record)
 {
-    using T = RecordText;
+    using T = InspectorText;
     const auto caller = objectOr(record, "caller");
     const auto ns = objectOr(record, "ns");
     QList<KeyValueList::Row> rows = {{T::tr("Call"), textField(record, "id"), true},
@@ -156,7 +151,7 @@ QString callStatistics(const Json& calls, const std::string& function)
         return {};
     std::ranges::sort(took);
     const auto at = [&took](std::size_t percent) { return took[(took.size() - 1) * percent / 100]; };
-    using T = RecordText;
+    using T = InspectorText;
     return T::tr("Calls: %1 · without a result: %2 · p50 %3 · p95 %4")
         .arg(countText(static_cast<std::int64_t>(took.size())), countText(errors), durationText(at(50)),
             durationText(at(95)));

@@ -16,6 +16,8 @@
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "text.h"
+
 namespace gb::ui {
 namespace {
 
@@ -25,15 +27,15 @@ enum FunctionRole { InterfaceRole = Qt::UserRole, NameRole };
 
 FunctionList::FunctionList(api::Client& client, QWidget* parent) : QWidget(parent), m_client(client)
 {
-    m_filter = new FilterField(tr("Filter functions"));
+    m_filter = new FilterField(InspectorText::tr("Filter functions"));
     m_tree = new QTreeWidget;
     m_tree->setHeaderHidden(true);
     m_tree->setColumnCount(1);
     m_tree->setIndentation(14);
-    m_tree->setAccessibleName(tr("Functions"));
+    m_tree->setAccessibleName(InspectorText::tr("Functions"));
     m_tree->setUniformRowHeights(true);
-    m_empty = new EmptyState(QStringLiteral("inspector"), tr("Nothing is served"),
-        tr("Serve an interface file; its functions appear here."));
+    m_empty = new EmptyState(QStringLiteral("inspector"), InspectorText::tr("Nothing is served"),
+        InspectorText::tr("Serve an interface file; its functions appear here."));
     m_empty->setCommand(QStringLiteral("glovebox serve interface.py"));
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_tree);

@@ -19,6 +19,7 @@
 #include "callrecords.h"
 #include "exporter.h"
 #include "historypanel.h"
+#include "text.h"
 
 // What is done with calls that were made: compared, commented, written to a file.
 namespace gb::ui {
@@ -47,10 +48,11 @@ public:
 
 void HistoryPanel::createActions()
 {
-    auto* compare =
-        makeAction(this, tr("Compare results"), QStringLiteral("history"), QStringLiteral("Ctrl+D"));
+    auto* compare = makeAction(
+        this, InspectorText::tr("Compare results"), QStringLiteral("history"), QStringLiteral("Ctrl+D"));
     connect(compare, &QAction::triggered, this, &HistoryPanel::compare);
-    auto* save = makeAction(this, tr("Export these calls as JSONL…"), QStringLiteral("download"));
+    auto* save =
+        makeAction(this, InspectorText::tr("Export these calls as JSONL…"), QStringLiteral("download"));
     connect(save, &QAction::triggered, this, &HistoryPanel::exportCalls);
     m_actions = {compare, save};
 }
@@ -65,8 +67,8 @@ void HistoryPanel::annotate(const CallSummary& call, const Json& change)
 void HistoryPanel::comment(const CallSummary& call)
 {
     bool given = false;
-    const auto text = QInputDialog::getMultiLineText(
-        this, tr("Comment"), tr("About this call of %1:").arg(call.function), call.comment, &given);
+    const auto text = QInputDialog::getMultiLineText(this, InspectorText::tr("Comment"),
+        InspectorText::tr("About this call of %1:").arg(call.function), call.comment, &given);
     if (given)
         annotate(call, {{"comment", text.toStdString()}});
 }
@@ -84,7 +86,7 @@ void HistoryPanel::compare()
         if (m_model->at(row).function == m_model->at(newer).function)
             older = row;
     if (older < 0) {
-        m_problem->setText(tr("There is no earlier call of this function to compare with."));
+        m_problem->setText(InspectorText::tr("There is no earlier call of this function to compare with."));
         m_problem->show();
         return;
     }
@@ -92,7 +94,7 @@ void HistoryPanel::compare()
     const auto right = m_model->at(newer);
     auto* dialog = new QDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(tr("Compare results of %1").arg(right.function));
+    dialog->setWindowTitle(InspectorText::tr("Compare results of %1").arg(right.function));
     dialog->resize(820, 520);
     auto* view = new CompareView;
     auto* layout = new QVBoxLayout(dialog);
@@ -116,15 +118,17 @@ void HistoryPanel::compare()
 
 void HistoryPanel::exportCalls()
 {
-    const auto path = QFileDialog::getSaveFileName(this, tr("Export calls"), QStringLiteral("calls.jsonl"));
+    const auto path =
+        QFileDialog::getSaveFileName(this, InspectorText::tr("Export calls"), QStringLiteral("calls.jsonl"));
     if (path.isEmpty())
         return;
     auto* exporter = new CallExporter(m_client, m_model->filter(), path, this);
     connect(
         exporter, &CallExporter::finished, this, [this, exporter, path](int calls, const QString& problem) {
             setTextRole(m_problem, problem.isEmpty() ? TextRole::Secondary : TextRole::Error);
-            m_problem->setText(
-                problem.isEmpty() ? tr("%1 calls are in %2").arg(countText(calls), path) : problem);
+            m_problem->setText(problem.isEmpty()
+                    ? InspectorText::tr("%1 calls are in %2").arg(countText(calls), path)
+                    : problem);
             m_problem->show();
             exporter->deleteLater();
         });

@@ -12,11 +12,12 @@
 
 #include "callpanel.h"
 #include "historypanel.h"
+#include "text.h"
 
 namespace gb::ui {
 
 InspectorPage::InspectorPage(api::Client& client, QWidget* parent)
-    : Page(QStringLiteral("inspector"), tr("Inspector"), QStringLiteral("inspector"), parent),
+    : Page(QStringLiteral("inspector"), InspectorText::tr("Inspector"), QStringLiteral("inspector"), parent),
       m_client(client)
 {
     m_functions = new FunctionList(client);
@@ -61,10 +62,11 @@ InspectorPage::InspectorPage(api::Client& client, QWidget* parent)
 
 void InspectorPage::createActions()
 {
-    auto* filter =
-        makeAction(this, tr("Filter functions"), QStringLiteral("filter"), QStringLiteral("Ctrl+L"));
+    auto* filter = makeAction(
+        this, InspectorText::tr("Filter functions"), QStringLiteral("filter"), QStringLiteral("Ctrl+L"));
     connect(filter, &QAction::triggered, m_functions, &FunctionList::focusFilter);
-    auto* reload = makeAction(this, tr("Reload the interface file"), QStringLiteral("refresh"));
+    auto* reload =
+        makeAction(this, InspectorText::tr("Reload the interface file"), QStringLiteral("refresh"));
     connect(reload, &QAction::triggered, this, [this] {
         const auto* function = m_functions->current();
         if (!function)
@@ -73,9 +75,9 @@ void InspectorPage::createActions()
             [this](Result<api::Answer> answer) {
                 if (answer)
                     Q_EMIT notificationRequested(
-                        Tone::Success, tr("Reloaded"), textField(answer->body, "reason"));
+                        Tone::Success, InspectorText::tr("Reloaded"), textField(answer->body, "reason"));
                 else
-                    Q_EMIT notificationRequested(Tone::Error, tr("The file was not reloaded"),
+                    Q_EMIT notificationRequested(Tone::Error, InspectorText::tr("The file was not reloaded"),
                         QString::fromStdString(answer.error().message));
             });
     });
@@ -83,7 +85,7 @@ void InspectorPage::createActions()
         m_functions->setVisible(!wide);
         m_history->setVisible(!wide);
     });
-    auto* errors = makeAction(this, tr("Show calls that failed"), QStringLiteral("error"));
+    auto* errors = makeAction(this, InspectorText::tr("Show calls that failed"), QStringLiteral("error"));
     connect(
         errors, &QAction::triggered, this, [this] { m_history->setFilter(QStringLiteral("status:error")); });
     m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), m_call->wideAction(),
@@ -126,7 +128,7 @@ void InspectorPage::showWaitingPlace()
             if (answer)
                 showHistoryCall(CallSummary::fromJson(answer->body));
             else
-                Q_EMIT notificationRequested(Tone::Error, tr("The call could not be read"),
+                Q_EMIT notificationRequested(Tone::Error, InspectorText::tr("The call could not be read"),
                     QString::fromStdString(answer.error().message));
         });
     } else if (m_functions->find(place)) {

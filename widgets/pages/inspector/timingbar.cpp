@@ -11,6 +11,8 @@
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/theme.h>
 
+#include "text.h"
+
 namespace gb::ui {
 
 TimingBar::TimingBar(QWidget* parent) : QWidget(parent)
@@ -22,7 +24,7 @@ void TimingBar::setTiming(const Json& ns)
 {
     m_parts = {integerOr(ns, "queue"), integerOr(ns, "compute"), integerOr(ns, "serialise"),
         integerOr(ns, "transfer")};
-    const auto text = tr("waited %1, computed %2, serialised %3, transferred %4")
+    const auto text = InspectorText::tr("waited %1, computed %2, serialised %3, transferred %4")
                           .arg(durationText(m_parts[0]), durationText(m_parts[1]), durationText(m_parts[2]),
                               durationText(m_parts[3]));
     setToolTip(text);
