@@ -21,6 +21,30 @@
     </message>
 </context>
 <context>
+    <name>sandboxes</name>
+    <message numerus="yes">
+        <source>%n value(s) cannot be used</source>
+        <translation>
+            <numerusform>%n value cannot be used</numerusform>
+            <numerusform>%n values cannot be used</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) to do</source>
+        <translation>
+            <numerusform>%n step to do</numerusform>
+            <numerusform>%n steps to do</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n error(s)</source>
+        <translation>
+            <numerusform>%n error</numerusform>
+            <numerusform>%n errors</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>shell</name>
     <message numerus="yes">
         <source>%n job(s)</source>

@@ -33,6 +33,8 @@ public:
     virtual void refresh() { }
     // Shows something in particular, for example one call; empty: just come to front.
     virtual void showPlace(const QString& /*place*/) { }
+    // The folder of the experiment this window shows; empty: none.
+    virtual void setExperiment(const QString& /*folder*/) { }
     // What Ctrl+F finds in.
     virtual void find() { }
     // False while something is still on its way, so that a picture can wait for it.

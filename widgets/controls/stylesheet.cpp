@@ -59,6 +59,9 @@ QPushButton[gbKind="link"] { background: transparent; border: 1px solid transpar
     padding: 3px 5px; text-align: left; }
 QPushButton[gbKind="link"]:hover { text-decoration: underline; }
 QPushButton[gbKind="link"]:focus { border: 2px solid @accent; padding: 2px 4px; }
+QPushButton[gbKind="chip"] { background: @sunken; border-radius: 13px; padding: 3px 10px; }
+QPushButton[gbKind="chip"]:hover { border-color: @accent; }
+QPushButton[gbKind="chip"]:focus { border: 2px solid @accent; padding: 2px 9px; }
 QPushButton::menu-indicator { image: url("@chevron"); width: 12px; height: 12px; right: 8px;
     subcontrol-position: center right; subcontrol-origin: padding; }
 QPushButton[gbMenu="true"] { padding-right: 24px; }

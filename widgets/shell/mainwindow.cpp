@@ -158,6 +158,8 @@ Page* MainWindow::page(int index)
         [this](Tone tone, const QString& title, const QString& text) {
             m_notifications->add(tone, title, text);
         });
+    if (!m_experiment.isEmpty())
+        made->setExperiment(m_experiment);
     // Actions with a shortcut work while their page is in front.
     for (auto* action : made->pageActions()) {
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
@@ -259,6 +261,9 @@ void MainWindow::showExperiment(const Json& experiment)
     m_header->setExperiment(name, m_experiment);
     setWindowTitle(ShellText::tr("%1 — %2 — Glovebox").arg(currentPage()->title(), name));
     remembered().setValue(QStringLiteral("window/experiment"), m_experiment);
+    for (auto* made : m_pages)
+        if (made)
+            made->setExperiment(m_experiment);
 }
 
 void MainWindow::loadRecent()

@@ -5,6 +5,7 @@
 
 #include <widgets/pages/home/homepage.h>
 #include <widgets/pages/inspector/inspectorpage.h>
+#include <widgets/pages/sandboxes/sandboxespage.h>
 #include <widgets/pages/settings/settingspage.h>
 
 #include "comingpage.h"
@@ -28,9 +29,8 @@ std::vector<PageEntry> pageTable(api::Client& client)
     std::vector<PageEntry> pages;
     pages.push_back({QStringLiteral("home"), ShellText::tr("Home"), QStringLiteral("home"),
         [&client] { return new HomePage(client); }});
-    pages.push_back(coming("sandbox", ShellText::tr("Sandbox"),
-        ShellText::tr("An interface file can be served without one, by the Python of this machine."),
-        "glovebox serve interface.py"));
+    pages.push_back({QStringLiteral("sandbox"), ShellText::tr("Sandbox"), QStringLiteral("sandbox"),
+        [&client] { return new SandboxesPage(client); }});
     pages.push_back(coming("models", ShellText::tr("Models"),
         ShellText::tr(
             "Models that are in the hub's cache on this machine can be used by interface files as they are."),

@@ -1,0 +1,358 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "draftform.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRegularExpression>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QStyle>
+#include <QToolButton>
+
+#include <widgets/controls/buttons.h>
+#include <widgets/controls/frames.h>
+#include <widgets/controls/labels.h>
+#include <widgets/controls/tokens.h>
+
+#include "recordsfield.h"
+#include "text.h"
+#include "tokensfield.h"
+
+namespace gb::ui {
+namespace {
+
+// "models[1].name" → {"models", 1, "name"}; -1 where there is no index.
+struct FieldPath
+{
+    std::string root;
+    int index = -1;
+    QString rest;
+};
+
+FieldPath fieldPath(const std::string& path)
+{
+    static const QRegularExpression form(QStringLiteral(R"(^([a-z_]+)(?:\[(\d+)\])?\.?(.*)$)"));
+    const auto found = form.match(QString::fromStdString(path));
+    if (!found.hasMatch())
+        return {path, -1, {}};
+    return {found.captured(1).toStdString(), found.captured(2).isEmpty() ? -1 : found.captured(2).toInt(),
+        found.captured(3)};
+}
+
+QString problemSentence(const SpecProblem& problem, const QString& about)
+{
+    const auto message = QString::fromStdString(problem.message);
+    const auto fix = QString::fromStdString(problem.fix);
+    const auto begin = about.isEmpty() ? message : about + QLatin1Char(' ') + message;
+    return fix.isEmpty() ? begin : begin + QStringLiteral(" — ") + fix;
+}
+
+QString sourceText(Draft::Source source)
+{
+    switch (source) {
+    case Draft::Source::Preset:
+        return FormsText::tr("from the preset");
+    case Draft::Source::File:
+        return FormsText::tr("from the file");
+    case Draft::Source::You:
+        return FormsText::tr("set by you");
+    case Draft::Source::Default:
+        break;
+    }
+    return FormsText::tr("default");
+}
+
+void setInvalid(QWidget* field, bool wrong)
+{
+    auto* line = field->findChild<QLineEdit*>();
+    if (!line || line->property("gbInvalid").toBool() == wrong)
+        return;
+    line->setProperty("gbInvalid", wrong);
+    line->style()->unpolish(line);
+    line->style()->polish(line);
+}
+
+} // namespace
+
+DraftRow::DraftRow(Draft& draft, std::string name, const Texts& texts, SchemaField* field)
+    : m_draft(draft), m_name(std::move(name)), m_title(texts.title),
+      m_words((texts.title + QLatin1Char(' ') + texts.help + QLatin1Char(' ') + texts.keywords
+          + QLatin1Char(' ') + QString::fromStdString(m_name))
+                  .toLower()),
+      m_field(field)
+{
+    auto* title = makeLabel(texts.title, TextRole::Strong);
+    title->setBuddy(field);
+    m_source = makeLabel({}, TextRole::Caption);
+    m_reset = makeIconButton(QStringLiteral("undo"), FormsText::tr("Reset %1").arg(texts.title));
+    connect(m_reset, &QToolButton::clicked, this, [this] { m_draft.reset(m_name); });
+    auto* top = new QHBoxLayout;
+    top->setSpacing(space::s);
+    top->addWidget(title);
+    top->addWidget(m_source);
+    top->addWidget(m_reset);
+    top->addStretch(1);
+    auto policy = m_reset->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    m_reset->setSizePolicy(policy);
+    m_problem = makeLabel({}, TextRole::Error);
+    m_problem->setWordWrap(true);
+    m_problem->hide();
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::xs);
+    layout->addLayout(top);
+    layout->addWidget(field);
+    layout->addWidget(m_problem);
+    if (!texts.help.isEmpty()) {
+        auto* help = makeLabel(texts.help, TextRole::Caption);
+        help->setWordWrap(true);
+        layout->addWidget(help);
+    }
+    if (auto* named = field->focusProxy(); named && named->accessibleName().isEmpty())
+        named->setAccessibleName(texts.title);
+    connect(field, &SchemaField::edited, this, [this] { m_draft.set(m_name, m_field->value()); });
+    showValue();
+}
+
+void DraftRow::showValue()
+{
+    m_field->setValue(m_draft.value(m_name));
+    showSource();
+}
+
+void DraftRow::showSource()
+{
+    const auto source = m_draft.source(m_name);
+    const bool changed = m_draft.isChanged(m_name);
+    const auto text = (changed ? QStringLiteral("● ") : QString()) + sourceText(source);
+    if (m_source->text() != text)
+        m_source->setText(text);
+    m_reset->setVisible(source != Draft::Source::Default);
+}
+
+void DraftRow::showProblems(const std::vector<SpecProblem>& problems)
+{
+    auto* records = qobject_cast<RecordsField*>(m_field);
+    auto* tokens = qobject_cast<TokensField*>(m_field);
+    QMap<int, QStringList> byRecord;
+    QList<int> tokensWrong;
+    QStringList here;
+    m_wrong = false;
+    for (const auto& problem : problems) {
+        const auto path = fieldPath(problem.field);
+        m_wrong |= problem.severity == SpecProblem::Severity::Error;
+        if (records && path.index >= 0 && path.index < records->count()) {
+            byRecord[path.index] += problemSentence(problem, path.rest);
+            continue;
+        }
+        if (tokens && path.index >= 0)
+            tokensWrong += path.index;
+        here += problemSentence(problem, path.rest);
+    }
+    if (records)
+        records->setProblems(byRecord);
+    else if (tokens)
+        tokens->setWrong(tokensWrong);
+    else
+        setInvalid(m_field, m_wrong);
+    const auto text = here.join(QLatin1Char('\n'));
+    if (text != m_problem->text())
+        m_problem->setText(text);
+    m_problem->setVisible(!text.isEmpty());
+    m_shownProblems = text;
+    for (const auto& lines : byRecord)
+        m_shownProblems += lines.join(QLatin1Char('\n'));
+}
+
+QString DraftRow::problemText() const
+{
+    return m_shownProblems;
+}
+
+void DraftRow::setState(const FieldState& state)
+{
+    m_state = state;
+    m_field->setEnabled(state.kind != FieldState::Kind::Disabled);
+    if (!m_reason && !state.reason.isEmpty()) {
+        m_reason = makeLabel({}, TextRole::Caption);
+        m_reason->setWordWrap(true);
+        static_cast<QVBoxLayout*>(layout())->insertWidget(2, m_reason);
+    }
+    if (m_reason) {
+        m_reason->setText(state.reason);
+        m_reason->setVisible(!state.reason.isEmpty());
+    }
+    updateVisible();
+}
+
+bool DraftRow::matches(const QString& words) const
+{
+    const auto wanted = words.toLower().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    return std::ranges::all_of(wanted, [this](const QString& word) { return m_words.contains(word); });
+}
+
+void DraftRow::setSearched(bool found)
+{
+    m_found = found;
+    updateVisible();
+}
+
+void DraftRow::updateVisible()
+{
+    setVisible(m_found && m_state.kind != FieldState::Kind::Hidden);
+}
+
+DraftForm::DraftForm(Draft& draft, QWidget* parent) : QWidget(parent), m_draft(draft)
+{
+    auto* content = new QWidget;
+    m_column = new QVBoxLayout(content);
+    m_column->setContentsMargins(space::xl, space::l, space::xl, space::xl);
+    m_column->setSpacing(space::s);
+    m_column->addStretch(1);
+    m_scroll = makeScroll(content);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_scroll);
+    connect(&m_draft, &Draft::changed, this, &DraftForm::showChanged);
+    connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, this, &DraftForm::noticeScroll);
+}
+
+void DraftForm::addSection(const QString& title, const QString& help)
+{
+    Part part;
+    part.title = title;
+    part.heading = new QWidget;
+    auto* head = new QVBoxLayout(part.heading);
+    head->setContentsMargins(0, space::m, 0, 0);
+    head->setSpacing(space::xs);
+    head->addWidget(makeLabel(title, TextRole::Heading));
+    if (!help.isEmpty()) {
+        auto* sentence = makeLabel(help, TextRole::Secondary);
+        sentence->setWordWrap(true);
+        head->addWidget(sentence);
+    }
+    part.card = makeFrame(FrameKind::Card);
+    part.layout = new QVBoxLayout(part.card);
+    part.layout->setContentsMargins(space::l, space::l, space::l, space::l);
+    part.layout->setSpacing(space::l);
+    m_column->insertWidget(m_column->count() - 1, part.heading);
+    m_column->insertWidget(m_column->count() - 1, part.card);
+    m_parts += part;
+}
+
+DraftRow* DraftForm::addRow(const std::string& name, const DraftRow::Texts& texts, SchemaField* field)
+{
+    auto* made = new DraftRow(m_draft, name, texts, field);
+    m_parts.last().layout->addWidget(made);
+    m_parts.last().rows += made;
+    m_rows[name] = made;
+    return made;
+}
+
+void DraftForm::addWidget(QWidget* widget)
+{
+    m_parts.last().layout->addWidget(widget);
+}
+
+DraftRow* DraftForm::row(const std::string& name) const
+{
+    const auto found = m_rows.find(name);
+    return found == m_rows.end() ? nullptr : found->second;
+}
+
+QList<DraftForm::Section> DraftForm::sections() const
+{
+    QList<Section> all;
+    for (const auto& part : m_parts) {
+        Section section{part.title};
+        section.shown = part.card->isVisibleTo(m_scroll->widget());
+        for (const auto* each : part.rows) {
+            section.errors += each->hasError();
+            section.changed += m_draft.isChanged(each->name());
+        }
+        all += section;
+    }
+    return all;
+}
+
+void DraftForm::showSection(int index)
+{
+    m_scroll->widget()->layout()->activate();
+    m_scroll->verticalScrollBar()->setValue(m_parts.at(index).heading->y());
+}
+
+void DraftForm::showField(const std::string& path)
+{
+    auto* found = row(fieldPath(path).root);
+    if (!found)
+        return;
+    search({});
+    m_scroll->widget()->layout()->activate();
+    m_scroll->ensureWidgetVisible(found, 0, space::xxl);
+    found->field()->setFocus(Qt::ShortcutFocusReason);
+}
+
+void DraftForm::setStates(const std::map<std::string, FieldState>& states)
+{
+    for (const auto& [name, each] : m_rows) {
+        const auto found = states.find(name);
+        each->setState(found == states.end() ? FieldState() : found->second);
+    }
+    search({});
+}
+
+int DraftForm::search(const QString& words)
+{
+    int rows = 0;
+    for (const auto& part : m_parts) {
+        bool any = false;
+        const bool whole = part.title.contains(words, Qt::CaseInsensitive);
+        for (auto* each : part.rows) {
+            const bool found = whole || each->matches(words);
+            each->setSearched(found);
+            rows += found;
+            any |= each->isVisibleTo(part.card);
+        }
+        part.card->setVisible(any);
+        part.heading->setVisible(any);
+    }
+    Q_EMIT sectionsChanged();
+    return rows;
+}
+
+void DraftForm::showChanged(const Draft::Fields& fields)
+{
+    for (const auto& name : fields)
+        if (auto* each = row(name))
+            each->showValue();
+    if (fields.empty())
+        for (const auto& [name, each] : m_rows)
+            each->showValue();
+    showProblems();
+    Q_EMIT sectionsChanged();
+}
+
+void DraftForm::showProblems()
+{
+    std::map<std::string, std::vector<SpecProblem>> byField;
+    for (const auto& problem : m_draft.problems())
+        byField[fieldPath(problem.field).root].push_back(problem);
+    for (const auto& [name, each] : m_rows)
+        each->showProblems(byField[name]);
+}
+
+void DraftForm::noticeScroll()
+{
+    const auto at = m_scroll->verticalScrollBar()->value() + space::xxl;
+    int section = 0;
+    for (int i = 0; i < m_parts.size(); ++i)
+        if (m_parts[i].heading->y() <= at && m_parts[i].heading->isVisibleTo(m_scroll->widget()))
+            section = i;
+    Q_EMIT sectionReached(section);
+}
+
+} // namespace gb::ui

@@ -1,0 +1,441 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "planpanel.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+
+#include <widgets/controls/banner.h>
+#include <widgets/controls/buttons.h>
+#include <widgets/controls/errortext.h>
+#include <widgets/controls/frames.h>
+#include <widgets/controls/labels.h>
+#include <widgets/controls/logview.h>
+#include <widgets/controls/numbers.h>
+#include <widgets/forms/draft.h>
+#include <widgets/itemmodels/fields.h>
+#include <widgets/itemmodels/livestate.h>
+
+#include "logfollower.h"
+#include "steprow.h"
+#include "text.h"
+
+namespace gb::ui {
+namespace {
+
+constexpr int planDelayMs = 400;
+constexpr int shownLogLines = 12;
+
+QString reachText(const Json& reach)
+{
+    const auto what = stringOr(reach, "what");
+    const auto value = textField(reach, "value");
+    if (what == "path")
+        return SandboxText::tr("the file or folder %1").arg(value);
+    if (what == "secret")
+        return SandboxText::tr("the secret %1").arg(value);
+    if (what == "network")
+        return SandboxText::tr("the network: %1").arg(value);
+    if (what == "interpreter")
+        return SandboxText::tr("the Python %1 and its packages").arg(value);
+    return value;
+}
+
+} // namespace
+
+PlanPanel::PlanPanel(api::Client& client, Draft& draft, QWidget* parent)
+    : QWidget(parent), m_client(client), m_draft(draft)
+{
+    setProperty("gbSide", true);
+    setAttribute(Qt::WA_StyledBackground);
+    m_title = makeLabel(SandboxText::tr("Plan"), TextRole::Heading);
+    m_summary = makeLabel({}, TextRole::Secondary);
+    m_summary->setWordWrap(true);
+    m_banner = new Banner;
+    m_trust = makeFrame(FrameKind::Well);
+    auto* question = new QVBoxLayout(m_trust);
+    question->addWidget(
+        makeLabel(SandboxText::tr("This experiment comes from somewhere else"), TextRole::Strong));
+    auto* sentence =
+        makeLabel(SandboxText::tr("When it starts, its code can reach this outside its folder:"));
+    sentence->setWordWrap(true);
+    question->addWidget(sentence);
+    m_reaches = new QVBoxLayout;
+    question->addLayout(m_reaches);
+    auto* answers = new QHBoxLayout;
+    auto* no = makeButton(SandboxText::tr("Do not start"));
+    m_yes = makeButton(SandboxText::tr("Allow this and start"), ButtonKind::Primary);
+    answers->addWidget(no);
+    answers->addWidget(m_yes);
+    answers->addStretch(1);
+    question->addLayout(answers);
+    m_trust->hide();
+    auto* steps = new QWidget;
+    m_rows = new QVBoxLayout(steps);
+    m_rows->setContentsMargins(0, 0, 0, 0);
+    m_rows->setSpacing(0);
+    m_rows->addStretch(1);
+    m_logButton = makeButton(SandboxText::tr("Log"), ButtonKind::Normal, QStringLiteral("text"));
+    m_logButton->setCheckable(true);
+    m_cancel = makeButton(SandboxText::tr("Cancel"), ButtonKind::Normal, QStringLiteral("close"));
+    m_back =
+        makeButton(SandboxText::tr("Back to the plan"), ButtonKind::Normal, QStringLiteral("chevron-left"));
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(space::s);
+    buttons->addWidget(m_logButton);
+    buttons->addWidget(m_cancel);
+    buttons->addWidget(m_back);
+    buttons->addStretch(1);
+    m_log = new LogView;
+    m_log->hide();
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space::l, space::l, space::l, space::l);
+    layout->setSpacing(space::s);
+    layout->addWidget(m_title);
+    layout->addWidget(m_summary);
+    layout->addWidget(m_banner);
+    layout->addWidget(m_trust);
+    layout->addWidget(makeScroll(steps), 2);
+    layout->addLayout(buttons);
+    layout->addWidget(m_log, 3);
+    m_follower = new LogFollower(m_client, this);
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(planDelayMs);
+    connect(&m_soon, &QTimer::timeout, this, &PlanPanel::askForPlan);
+    connect(&m_draft, &Draft::changed, this, &PlanPanel::plan);
+    connect(&m_client, &api::Client::connected, this, &PlanPanel::plan);
+    connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
+        if (topic == QLatin1String("jobs") && isStarting())
+            followJob();
+    });
+    connect(m_follower, &LogFollower::began, m_log, &LogView::clear);
+    connect(m_follower, &LogFollower::arrived, this, [this](const QByteArray& bytes) {
+        m_log->append({bytes.constData(), static_cast<std::size_t>(bytes.size())});
+    });
+    connect(m_logButton, &QPushButton::toggled, m_log, &QWidget::setVisible);
+    connect(m_cancel, &QPushButton::clicked, this, &PlanPanel::cancel);
+    connect(m_back, &QPushButton::clicked, this, &PlanPanel::forget);
+    connect(no, &QPushButton::clicked, this, [this] {
+        setPhase(Phase::Planned);
+        m_summary->setFocus();
+    });
+    connect(m_yes, &QPushButton::clicked, this, [this] { send(true); });
+    setPhase(Phase::Planning);
+    plan();
+}
+
+void PlanPanel::setExperiment(const QString& folder)
+{
+    m_folder = folder;
+    plan();
+}
+
+void PlanPanel::plan()
+{
+    if (isStarting() || m_phase == Phase::Failed || m_phase == Phase::Cancelled)
+        return;
+    ++m_round;
+    if (!m_draft.isValid()) {
+        m_soon.stop();
+        showWrong();
+        return;
+    }
+    m_soon.start();
+}
+
+void PlanPanel::showWrong()
+{
+    int wrong = 0;
+    QString first;
+    for (const auto& problem : m_draft.problems())
+        if (problem.severity == SpecProblem::Severity::Error && wrong++ == 0)
+            first = QString::fromStdString(problem.field);
+    m_banner->show(Tone::Error, SandboxText::tr("%n value(s) cannot be used", nullptr, wrong),
+        SandboxText::tr("The plan follows when they are right."));
+    m_banner->addAction(SandboxText::tr("Show"), [this, first] { Q_EMIT fieldRequested(first); });
+    m_summary->clear();
+    setPhase(Phase::Wrong);
+}
+
+void PlanPanel::askForPlan()
+{
+    const auto spec = SandboxSpec::fromJson(m_draft.values());
+    if (!spec || m_client.state() != api::Client::State::Connected)
+        return;
+    Json params{{"spec", spec->toJson()}};
+    if (!m_folder.isEmpty())
+        params["experiment"] = m_folder.toStdString();
+    m_client.call(this, "sandboxes.plan", params, [this, round = m_round](Result<api::Answer> answer) {
+        if (round != m_round || isStarting())
+            return;
+        if (answer)
+            return takePlan(answer->body);
+        m_banner->showError(SandboxText::tr("There is no plan"), answer.error());
+        m_banner->addAction(SandboxText::tr("Try again"), [this] { plan(); });
+        m_summary->clear();
+        setPhase(Phase::NoPlan);
+    });
+}
+
+void PlanPanel::takePlan(const Json& plan)
+{
+    m_plan = plan;
+    m_banner->dismiss();
+    showSteps(plan.contains("steps") ? plan["steps"] : Json(Json::array()));
+    double bytes = 0;
+    double seconds = 0;
+    int fresh = 0;
+    for (const auto& step : plan.contains("steps") ? plan["steps"] : Json(Json::array())) {
+        if (boolOr(step, "reused"))
+            continue;
+        ++fresh;
+        bytes += numberOr(step, "bytes");
+        seconds += numberOr(step, "seconds");
+    }
+    QStringList parts{SandboxText::tr("%n step(s) to do", nullptr, fresh)};
+    if (bytes > 0)
+        parts += bytesText(bytes);
+    if (seconds > 0)
+        parts += SandboxText::tr("about %1").arg(durationText(static_cast<std::int64_t>(seconds * 1e9)));
+    if (const auto price = numberOr(plan, "price_per_hour"); price > 0)
+        parts += SandboxText::tr("%1 per hour").arg(moneyText(price));
+    m_summary->setText(parts.join(QStringLiteral(" · ")));
+    QStringList warnings;
+    QString field;
+    if (plan.contains("problems"))
+        for (const auto& problem : plan["problems"]) {
+            if (warnings.isEmpty())
+                field = textField(problem, "field");
+            warnings += textField(problem, "field") + QStringLiteral(": ") + textField(problem, "message");
+            if (const auto fix = textField(problem, "fix"); !fix.isEmpty())
+                warnings.last() += QStringLiteral(" — ") + fix;
+        }
+    if (!warnings.isEmpty()) {
+        m_banner->show(Tone::Warning, SandboxText::tr("Look at this before you start"),
+            warnings.join(QLatin1Char('\n')));
+        m_banner->addAction(SandboxText::tr("Show"), [this, field] { Q_EMIT fieldRequested(field); });
+    }
+    setPhase(Phase::Planned);
+}
+
+void PlanPanel::showSteps(const Json& steps)
+{
+    for (auto* row : m_steps) {
+        row->hide();
+        row->deleteLater();
+    }
+    m_steps.clear();
+    for (const auto& step : steps) {
+        m_steps += new StepRow(step);
+        m_rows->insertWidget(m_rows->count() - 1, m_steps.last());
+    }
+}
+
+bool PlanPanel::canStart() const
+{
+    switch (m_phase) {
+    case Phase::Planned:
+    case Phase::Failed:
+    case Phase::Cancelled:
+    case Phase::NoPlan:
+        return m_draft.isValid();
+    default:
+        return false;
+    }
+}
+
+void PlanPanel::start()
+{
+    if (!canStart())
+        return;
+    if (boolOr(m_plan, "needs_trust"))
+        return askForTrust();
+    send(false);
+}
+
+void PlanPanel::askForTrust()
+{
+    clearLayout(m_reaches);
+    const auto reaches = m_plan.contains("reaches") ? m_plan["reaches"] : Json(Json::array());
+    for (const auto& reach : reaches) {
+        auto* line = makeLabel(QStringLiteral("•  ") + reachText(reach));
+        line->setWordWrap(true);
+        m_reaches->addWidget(line);
+    }
+    if (reaches.empty())
+        m_reaches->addWidget(makeLabel(SandboxText::tr("nothing"), TextRole::Secondary));
+    setPhase(Phase::Asking);
+    m_yes->setFocus();
+}
+
+void PlanPanel::send(bool trusted)
+{
+    const auto spec = SandboxSpec::fromJson(m_draft.values());
+    if (!spec)
+        return;
+    Json params{{"spec", spec->toJson()}};
+    if (!m_folder.isEmpty())
+        params["experiment"] = m_folder.toStdString();
+    if (trusted)
+        params["trust"] = true;
+    for (auto* row : m_steps)
+        row->setState(StepRow::State::Planned);
+    m_banner->dismiss();
+    m_sandbox.clear();
+    m_job.clear();
+    setPhase(Phase::Starting);
+    m_client.call(this, "sandboxes.start", params, [this](Result<api::Answer> answer) {
+        if (!answer)
+            return failed(answer.error(), {});
+        follow(stringOr(answer->body, "sandbox"), stringOr(answer->body, "job"));
+    });
+}
+
+void PlanPanel::follow(const std::string& sandbox, const std::string& job)
+{
+    m_sandbox = sandbox;
+    m_job = job;
+    m_follower->follow(sandbox);
+    m_follower->setActive(true);
+    setPhase(Phase::Starting);
+    if (m_steps.isEmpty())
+        m_client.call(
+            this, "sandboxes.get", {{"sandbox", sandbox}}, [this, sandbox](Result<api::Answer> answer) {
+                if (answer && sandbox == m_sandbox && answer->body.contains("steps"))
+                    showSteps(answer->body["steps"]);
+                followJob();
+            });
+    whenJobEnds(m_client, this, job, [this, job](Result<Json> outcome) {
+        if (job != m_job)
+            return;
+        if (outcome)
+            ended(*outcome);
+        else
+            failed(outcome.error(), {});
+    });
+    followJob();
+}
+
+void PlanPanel::followJob()
+{
+    const auto& jobs = m_client.items("jobs");
+    if (!jobs.is_object() || !jobs.contains(m_job))
+        return;
+    const auto& job = jobs[m_job];
+    const auto progress = objectOr(job, "progress");
+    const auto done = static_cast<int>(integerOr(progress, "done"));
+    const auto message = textField(job, "message");
+    for (int i = 0; i < m_steps.size(); ++i) {
+        const auto state = i < done ? StepRow::State::Done
+            : i == done             ? StepRow::State::Running
+                                    : StepRow::State::Planned;
+        m_steps[i]->setState(state, i == done && message != m_steps[i]->title() ? message : QString());
+    }
+    const auto total = integerOr(progress, "total", m_steps.size());
+    m_summary->setText(SandboxText::tr("step %1 of %2").arg(qMin<std::int64_t>(done + 1, total)).arg(total));
+}
+
+void PlanPanel::ended(const Json& job)
+{
+    m_follower->setActive(false);
+    m_follower->readOn();
+    const auto state = stringOr(job, "state");
+    if (state == "done") {
+        for (auto* row : m_steps)
+            row->setState(StepRow::State::Done);
+        const auto sandbox = QString::fromStdString(m_sandbox);
+        m_banner->dismiss();
+        setPhase(Phase::Ready);
+        Q_EMIT ready(sandbox);
+        return;
+    }
+    const auto error =
+        job.contains("error") ? Error::fromJson(job["error"]) : Error{"cancelled", "It was cancelled."};
+    if (state == "cancelled" || error.code == "cancelled") {
+        for (auto* row : m_steps)
+            if (row->state() != StepRow::State::Done)
+                row->setState(StepRow::State::Skipped);
+        m_banner->show(Tone::Info, SandboxText::tr("The start was cancelled"),
+            SandboxText::tr("Nothing of it is running. What was built is kept for the next time."));
+        setPhase(Phase::Cancelled);
+        return;
+    }
+    failed(error, textField(job, "message"));
+}
+
+void PlanPanel::failed(const Error& error, const QString& message)
+{
+    m_follower->setActive(false);
+    bool reached = true;
+    for (auto* row : m_steps) {
+        if (row->state() == StepRow::State::Running || (reached && row->state() == StepRow::State::Planned)) {
+            row->setState(StepRow::State::Failed, message == row->title() ? QString() : message);
+            reached = false;
+        } else if (!reached) {
+            row->setState(StepRow::State::Skipped);
+        }
+    }
+    const auto field = textField(error.data, "field");
+    setPhase(Phase::Failed);
+    m_summary->clear();
+    const auto tail = m_follower->lastLines(shownLogLines);
+    m_banner->show(Tone::Error, SandboxText::tr("The sandbox did not start"), errorSentence(error),
+        tail.isEmpty() ? errorDetails(error) : tail);
+    m_banner->openDetails();
+    m_banner->addAction(SandboxText::tr("Try again"), [this] { start(); });
+    if (!field.isEmpty())
+        m_banner->addAction(
+            SandboxText::tr("Edit the field"), [this, field] { Q_EMIT fieldRequested(field); });
+    if (!m_sandbox.empty())
+        m_banner->addAction(SandboxText::tr("Open the log"), [this] { showLog(true); });
+}
+
+void PlanPanel::cancel()
+{
+    if (m_job.empty())
+        return;
+    m_cancel->setEnabled(false);
+    m_client.call(this, "jobs.cancel", {{"job", m_job}}, [this](Result<api::Answer> answer) {
+        m_cancel->setEnabled(true);
+        if (!answer)
+            m_banner->showError(SandboxText::tr("It could not be cancelled"), answer.error());
+    });
+}
+
+void PlanPanel::forget()
+{
+    m_sandbox.clear();
+    m_job.clear();
+    m_follower->setActive(false);
+    m_follower->follow({});
+    m_logButton->setChecked(false);
+    m_banner->dismiss();
+    showSteps(Json::array());
+    setPhase(Phase::Planning);
+    plan();
+}
+
+void PlanPanel::showLog(bool shown)
+{
+    m_logButton->setChecked(shown);
+}
+
+void PlanPanel::setPhase(Phase phase)
+{
+    m_phase = phase;
+    const bool live = phase == Phase::Starting || phase == Phase::Failed || phase == Phase::Cancelled
+        || phase == Phase::Ready;
+    m_title->setText(phase == Phase::Starting ? SandboxText::tr("Starting") : SandboxText::tr("Plan"));
+    m_trust->setVisible(phase == Phase::Asking);
+    m_logButton->setVisible(live);
+    m_cancel->setVisible(phase == Phase::Starting);
+    m_back->setVisible(phase == Phase::Failed || phase == Phase::Cancelled);
+    if (phase == Phase::Planning)
+        m_summary->setText(SandboxText::tr("Looking at what is already there…"));
+    Q_EMIT phaseChanged();
+}
+
+} // namespace gb::ui

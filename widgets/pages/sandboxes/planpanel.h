@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <QList>
+#include <QTimer>
+#include <QWidget>
+
+#include <backend/api/client.h>
+
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace gb::ui {
+
+class Banner;
+class Draft;
+class LogFollower;
+class LogView;
+class StepRow;
+
+// What Start will do; on Start the same list shows how far it is, and where it went wrong.
+class PlanPanel final : public QWidget
+{
+    Q_OBJECT
+
+public:
+    enum class Phase { Planning, Wrong, Planned, NoPlan, Asking, Starting, Failed, Cancelled, Ready };
+
+    PlanPanel(api::Client& client, Draft& draft, QWidget* parent = nullptr);
+
+    void setExperiment(const QString& folder);
+    void plan(); // anew, shortly
+    void start();
+    void cancel();
+    // A sandbox that is being started already, by whomever.
+    void follow(const std::string& sandbox, const std::string& job);
+    void forget(); // back to the plan
+    Phase phase() const { return m_phase; }
+    bool canStart() const;
+    bool isStarting() const { return m_phase == Phase::Starting; }
+    std::string sandbox() const { return m_sandbox; }
+    void showLog(bool shown);
+    bool settled() const { return m_phase != Phase::Planning; }
+
+Q_SIGNALS:
+    void phaseChanged();
+    void ready(const QString& sandbox);
+    void fieldRequested(const QString& path);
+
+private:
+    void askForPlan();
+    void takePlan(const Json& plan);
+    void showSteps(const Json& steps);
+    void showWrong();
+    void askForTrust();
+    void send(bool trusted);
+    void followJob();
+    void ended(const Json& job);
+    void failed(const Error& error, const QString& message);
+    void setPhase(Phase phase);
+
+    api::Client& m_client;
+    Draft& m_draft;
+    QString m_folder;
+    Phase m_phase = Phase::Planning;
+    QTimer m_soon;
+    int m_round = 0;
+    Json m_plan = Json::object();
+    std::string m_sandbox;
+    std::string m_job;
+    QLabel* m_title = nullptr;
+    QLabel* m_summary = nullptr;
+    Banner* m_banner = nullptr;
+    QWidget* m_trust = nullptr;
+    QVBoxLayout* m_reaches = nullptr;
+    QVBoxLayout* m_rows = nullptr;
+    QList<StepRow*> m_steps;
+    QPushButton* m_logButton = nullptr;
+    QPushButton* m_cancel = nullptr;
+    QPushButton* m_back = nullptr;
+    QPushButton* m_yes = nullptr;
+    LogView* m_log = nullptr;
+    LogFollower* m_follower = nullptr;
+};
+
+} // namespace gb::ui
