@@ -9,27 +9,27 @@
 
 namespace gb {
 
-struct Sha256::Private
+struct Hash::Private
 {
     EVP_MD_CTX* context = EVP_MD_CTX_new();
 };
 
-Sha256::Sha256() : d(std::make_unique<Private>())
+Hash::Hash(Algorithm algorithm) : d(std::make_unique<Private>())
 {
-    EVP_DigestInit_ex(d->context, EVP_sha256(), nullptr);
+    EVP_DigestInit_ex(d->context, algorithm == Algorithm::Sha256 ? EVP_sha256() : EVP_sha1(), nullptr);
 }
 
-Sha256::~Sha256()
+Hash::~Hash()
 {
     EVP_MD_CTX_free(d->context);
 }
 
-void Sha256::add(std::string_view bytes)
+void Hash::add(std::string_view bytes)
 {
     EVP_DigestUpdate(d->context, bytes.data(), bytes.size());
 }
 
-std::string Sha256::hex()
+std::string Hash::hex()
 {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned length = 0;

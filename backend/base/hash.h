@@ -9,14 +9,16 @@
 
 namespace gb {
 
-// Streaming SHA-256 (OpenSSL).
-class Sha256
+// A hash of what is added piece by piece (OpenSSL).
+class Hash
 {
 public:
-    Sha256();
-    ~Sha256();
-    Sha256(const Sha256&) = delete;
-    Sha256& operator=(const Sha256&) = delete;
+    enum class Algorithm { Sha256, Sha1 };
+
+    explicit Hash(Algorithm algorithm);
+    ~Hash();
+    Hash(const Hash&) = delete;
+    Hash& operator=(const Hash&) = delete;
 
     void add(std::string_view bytes);
     std::string hex(); // ends the computation
@@ -24,6 +26,12 @@ public:
 private:
     struct Private;
     std::unique_ptr<Private> d;
+};
+
+class Sha256 : public Hash
+{
+public:
+    Sha256() : Hash(Algorithm::Sha256) { }
 };
 
 std::string sha256Hex(std::string_view bytes);
