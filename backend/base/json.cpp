@@ -3,6 +3,10 @@
 
 #include "json.h"
 
+#ifndef GB_WITHOUT_SIMDJSON
+#include "quickjson.h"
+#endif
+
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
@@ -112,6 +116,10 @@ std::string typeSentence(const Json& object, std::string_view key, const char* e
 
 Result<Json> parseJson(std::string_view text, JsonLimits limits)
 {
+#ifndef GB_WITHOUT_SIMDJSON
+    if (auto json = parseJsonQuickly(text, limits))
+        return std::move(*json);
+#endif
     LimitPass pass(limits);
     if (!Json::sax_parse(text.begin(), text.end(), &pass))
         return fail(pass.error());

@@ -44,6 +44,34 @@ private Q_SLOTS:
         QCOMPARE(code(many), std::string("json.too_many_keys"));
     }
 
+    void jsonIsReadAsTheLibraryReadsIt()
+    {
+        std::string members;
+        for (int i = 0; i < 40; ++i)
+            members += ",\"k" + std::to_string(i) + "\":" + std::to_string(i - 20);
+        const std::string large = "{\"text\":\"" + std::string(3U << 20U, 'x') + "\"" + members + "}";
+        const std::string medium = "{\"text\":\"x\"" + members + "}";
+        for (const std::string& text : {std::string("0"), std::string("-0"),
+                 std::string("-9223372036854775808"), std::string("18446744073709551615"),
+                 std::string("18446744073709551616"), std::string("1e2"), std::string("0.1"),
+                 std::string("5e-324"), std::string("1.7976931348623157e308"), std::string("true"),
+                 std::string("null"), std::string("\"\""), std::string(R"("\u0000\ud83d\ude00é")"),
+                 std::string("[]"), std::string("{}"), std::string(R"( [1, "a", {"b": [-1.5, false]}] )"),
+                 std::string(R"({"$gb":"nan","":null})"), medium, large}) {
+            const auto parsed = parseJson(text);
+            const Json expected = Json::parse(text);
+            QVERIFY2(parsed.has_value(), text.substr(0, 80).c_str());
+            QVERIFY2(*parsed == expected, text.substr(0, 80).c_str());
+            QCOMPARE(parsed->dump(), expected.dump());
+            QCOMPARE(parsed->is_number_float(), expected.is_number_float());
+        }
+        for (const std::string& text :
+            {std::string(""), std::string("01"), std::string("1e999"), std::string("nan"),
+                std::string("[1,]"), std::string("{\"a\" 1}"), std::string("\"\\ud800\""),
+                std::string("\"\t\""), std::string("'a'"), "{\"k3\":1" + members + "}"})
+            QVERIFY2(!parseJson(text), text.substr(0, 80).c_str());
+    }
+
     void idsAreUniqueAndSorted()
     {
         std::set<std::string> seen;
