@@ -41,6 +41,7 @@ void BoxConnection::close()
     m_box.forget(this);
     m_socket->close();
     m_following.clear();
+    setBusy(false);
     endWorker();
 }
 
@@ -152,8 +153,15 @@ void BoxConnection::hello(std::int64_t id, const Json& params, SharedText)
     answer(id, m_box.hello());
 }
 
-void BoxConnection::touch(std::int64_t id, const Json&, SharedText)
+void BoxConnection::setBusy(bool busy)
 {
+    if (std::exchange(m_busy, busy) != busy)
+        m_box.limits().setBusy(busy);
+}
+
+void BoxConnection::touch(std::int64_t id, const Json& params, SharedText)
+{
+    setBusy(boolOr(params, "busy"));
     m_box.limits().used();
     answer(id, Json::object());
 }

@@ -81,6 +81,7 @@ private:
     void answer(std::int64_t id, const Json& result, const SharedText& text = {});
     void refuse(std::int64_t id, const Error& error);
     void notify(std::string_view method, const Json& params, const SharedText& text = {});
+    void setBusy(bool busy);
     BoxCommandPtr findCommand(std::int64_t id, const Json& params); // refuses when there is none
     void pump(Following& following);
     void pumpAll();
@@ -111,6 +112,7 @@ private:
     std::unordered_map<std::int64_t, Gathering> m_gathering;
     std::map<std::string, Following> m_following;
     std::shared_ptr<Worker> m_worker;
+    bool m_busy = false;
 };
 
 } // namespace gb::rpc

@@ -76,7 +76,7 @@ void BoxLimits::armTimeout()
 void BoxLimits::armIdle(std::int64_t milliseconds)
 {
     m_loop.after(milliseconds, [this] {
-        if (m_handlers.inUse())
+        if (m_busy > 0 || m_handlers.inUse())
             used();
         const std::int64_t idle = (monotonicNs() - m_lastUse) / nsPerMs;
         const std::int64_t left = m_config.idleTimeout * msPerSecond - idle;

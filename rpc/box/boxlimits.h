@@ -27,6 +27,7 @@ public:
     BoxLimits(Loop& loop, const BoxConfig& config, InitClient& init, Background& threads, Handlers handlers);
 
     void used();
+    void setBusy(bool busy) { m_busy += busy ? 1 : -1; } // for as long as calls of an interface run
     // Moves the end of the timeout; an error when there is none.
     Result<std::int64_t> extend(std::int64_t seconds);
     std::int64_t endsAt() const { return m_endsAt; } // wall clock in ms, 0: no timeout
@@ -46,6 +47,7 @@ private:
     std::int64_t m_lastUse = 0;
     std::uint64_t m_timeoutTimer = 0;
     bool m_warned = false;
+    int m_busy = 0;
 };
 
 } // namespace gb::rpc

@@ -89,6 +89,7 @@ Status Host::start(int lifeline)
     GB_TRY(watchSignals());
     GB_TRY(writeToken());
     GB_TRY(listen());
+    m_keeper->onSandboxGone([this] { stop(); });
     GB_TRY(m_keeper->start());
     if (lifeline >= 0)
         watchLifeline(lifeline);

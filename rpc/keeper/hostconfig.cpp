@@ -28,7 +28,8 @@ Status readLimits(const Json& json, HostLimits& limits)
 
 Status checkPaths(const HostConfig& config)
 {
-    if (!config.interface.is_absolute() || !config.workerPackage.is_absolute()
+    const bool packageNeeded = config.workerVia.empty();
+    if (!config.interface.is_absolute() || (packageNeeded && !config.workerPackage.is_absolute())
         || !config.dataFolder.is_absolute())
         return fail("config.paths", "interface, worker_package and data_folder must be absolute paths");
     if (!isId(config.id) || !isId(config.run))
@@ -61,6 +62,9 @@ Result<HostConfig> HostConfig::fromJson(const Json& json)
     config.python = stringOr(json, "python", "python3");
     config.workerPackage = stringOr(json, "worker_package");
     config.dataFolder = stringOr(json, "data_folder");
+    const Json via = objectOr(json, "worker_via");
+    config.workerVia = stringOr(via, "control");
+    config.python = stringOr(via, "python", config.python);
     config.port = static_cast<int>(integerOr(json, "port"));
     config.socket = stringOr(json, "socket");
     config.compat = boolOr(json, "compat");

@@ -46,6 +46,7 @@ struct HostConfig
     fs::path interface;
     std::string python;
     fs::path workerPackage; // the folder glovebox_worker
+    std::string workerVia; // control socket of the sandbox in which the worker is to live; none: beside us
     fs::path dataFolder;
     int port = 0;
     fs::path socket; // when set, HTTP is served there instead of on a port
@@ -59,6 +60,12 @@ struct HostConfig
     HostLimits limits;
 
     fs::path folder() const { return dataFolder / "hosts" / id; }
+    // Where the worker finds the interface file: in a sandbox it is a copy.
+    std::string interfaceForWorker() const
+    {
+        return workerVia.empty() ? interface.string()
+                                 : "/run/glovebox/interface/" + id + "/" + interface.filename().string();
+    }
 
     static Result<HostConfig> fromJson(const Json& json);
 };

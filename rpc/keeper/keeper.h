@@ -87,6 +87,9 @@ public:
     bool releaseTensor(const std::string& handle);
     Background& background() { return m_background; }
 
+    // The sandbox in which the worker lived has ended: there will be no other.
+    void onSandboxGone(std::function<void()> then) { m_sandboxGone = std::move(then); }
+
     void observe(KeeperObserver* observer);
     void forget(KeeperObserver* observer);
 
@@ -163,6 +166,7 @@ private:
     bool m_replacing = false;
     std::vector<ReloadHandler> m_reloads;
     std::function<void()> m_stopped;
+    std::function<void()> m_sandboxGone;
 
     std::unordered_map<std::int64_t, TensorHandler> m_tensorReads;
     std::int64_t m_nextWorkerId = 1;

@@ -107,12 +107,16 @@ void Keeper::onExited(const WorkerExit& exit)
         return;
     }
     // A worker that dies while it loads would do so again; the next reload tries.
-    if (!wasLoaded && !replacing) {
-        m_loadError = callError("worker_died", exit.sentence() + " while it loaded the interface file");
+    if (exit.sandboxGone || (!wasLoaded && !replacing)) {
+        m_loadError = callError(
+            "worker_died", exit.sentence() + (exit.sandboxGone ? "" : " while it loaded the interface file"));
         m_loadError["worker"] = exit.toJson();
         answerReload(fail("load_failed", stringOr(m_loadError, "message"), m_loadError));
         setState(State::Failed);
-        return failPending("not_loaded", stringOr(m_loadError, "message"));
+        failPending("not_loaded", stringOr(m_loadError, "message"));
+        if (exit.sandboxGone && m_sandboxGone)
+            m_sandboxGone();
+        return;
     }
     if (!replacing)
         logWarning("keeper", exit.sentence(), exit.toJson());
@@ -121,6 +125,8 @@ void Keeper::onExited(const WorkerExit& exit)
         m_loadError = callError("worker_died", started.error().message);
         setState(State::Failed);
         failPending("not_loaded", started.error().message);
+        if (!m_config.workerVia.empty() && m_sandboxGone)
+            m_sandboxGone();
     }
 }
 

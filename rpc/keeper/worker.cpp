@@ -14,6 +14,7 @@
 #include <backend/base/log.h>
 
 #include "json_check.h"
+#include "worker_box.h"
 
 namespace gb::rpc {
 namespace {
@@ -36,31 +37,80 @@ bool cutNumber(std::string_view& text, std::string_view before, std::int64_t& va
 Result<std::unique_ptr<Worker>> Worker::start(
     Loop& loop, const HostConfig& config, int generation, Handlers handlers)
 {
+    std::unique_ptr<Worker> worker(new Worker(std::move(handlers), generation));
+    Worker* self = worker.get();
+    WorkerHome::Handlers home{
+        [self](const char* stream, std::string_view text) { self->m_handlers.printed(stream, text); },
+        [self](const WorkerExit& exit) {
+            const auto handler = self->m_handlers.exited;
+            handler(exit);
+        }};
+    GB_TRY(config.workerVia.empty() ? worker->startBeside(loop, config, std::move(home))
+                                    : worker->startInSandbox(loop, config, std::move(home)));
+    return worker;
+}
+
+Status Worker::startBeside(Loop& loop, const HostConfig& config, WorkerHome::Handlers handlers)
+{
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         return failErrno("cannot make", "the worker link", errno);
     UniqueFd ours(ends[0]);
-    std::unique_ptr<Worker> worker(new Worker(std::move(handlers), generation));
-    Worker* self = worker.get();
-    auto process = WorkerProcess::start(loop, config.python, config.workerPackage.string(), UniqueFd(ends[1]),
-        {[self](const char* stream, std::string_view text) { self->m_handlers.printed(stream, text); },
-            [self](const WorkerExit& exit) {
-                const auto handler = self->m_handlers.exited;
-                handler(exit);
-            }});
+    auto process = WorkerProcess::start(
+        loop, config.python, config.workerPackage.string(), UniqueFd(ends[1]), std::move(handlers));
     if (!process)
         return fail(process.error());
-    worker->m_process = std::move(*process);
-    worker->m_link =
-        FrameSocket::create(loop, std::move(ours), workerLinkLimits, FrameSocket::Descriptors::Accepted,
-            {[self](std::string& json, SharedText attachment) { self->frame(json, std::move(attachment)); },
-                // A worker without a link is of no use; its end is reported by its process.
-                [self](const std::string&) { self->kill(); }});
-    worker->m_link->send(Json{{"t", "init"}, {"interface", config.interface.string()}, {"name", config.name},
-        {"models", config.models}, {"env", config.env}, {"limits", config.limits.forWorker()},
-        {"generation",
-            generation}}.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return worker;
+    m_home = std::move(*process);
+    open(loop, config, std::move(ours), Json::object());
+    return {};
+}
+
+Status Worker::startInSandbox(Loop& loop, const HostConfig& config, WorkerHome::Handlers handlers)
+{
+    BoxWorker::Linked linked;
+    linked.linked = [this, &loop, &config](
+                        UniqueFd link, const Json& secrets) { open(loop, config, std::move(link), secrets); };
+    linked.refused = [this](const Error& error) { refuseToLoad("initial", error); };
+    auto process = BoxWorker::start(loop, config, std::move(linked), std::move(handlers));
+    if (!process)
+        return fail(process.error());
+    m_home = std::move(*process);
+    return {};
+}
+
+void Worker::open(Loop& loop, const HostConfig& config, UniqueFd link, const Json& secrets)
+{
+    m_link = FrameSocket::create(loop, std::move(link), workerLinkLimits, FrameSocket::Descriptors::Accepted,
+        {[this](std::string& json, SharedText attachment) { frame(json, std::move(attachment)); },
+            // A worker without a link is of no use; its end is reported by its process.
+            [this](const std::string&) { m_home->killRest(); }});
+    Json env = config.env;
+    for (const auto& [name, value] : secrets.items())
+        env[name] = value;
+    send(Json{{"t", "init"}, {"interface", config.interfaceForWorker()}, {"name", config.name},
+        {"models", config.models}, {"env", env}, {"limits", config.limits.forWorker()},
+        {"generation", m_generation}}
+             .dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+// A worker whose process is still on its way has nothing to be told yet.
+void Worker::send(std::string json, const SharedText& attachment)
+{
+    if (m_link)
+        m_link->send(std::move(json), attachment);
+}
+
+void Worker::refuseToLoad(const char* how, const Error& error)
+{
+    m_handlers.loadFailed(Json{{"t", "load_failed"}, {"how", how},
+        {"error", {{"kind", "load_failed"}, {"type", error.code}, {"message", error.message}}}});
+}
+
+void Worker::answered()
+{
+    --m_running;
+    if (m_running == 0)
+        m_home->setBusy(false);
 }
 
 Worker::~Worker()
@@ -75,39 +125,48 @@ void Worker::call(std::int64_t id, const CallRequest& request)
     appendJsonString(json, request.fn);
     json += request.binary ? ",\"binary\":true" : ",\"binary\":false";
     json += request.stream ? ",\"stream\":true}" : ",\"stream\":false}";
-    m_link->send(std::move(json), request.arguments);
+    send(std::move(json), request.arguments);
+    ++m_running;
+    m_home->setBusy(true);
 }
 
 void Worker::cancel(std::int64_t id)
 {
-    m_link->send("{\"t\":\"cancel\",\"id\":" + std::to_string(id) + "}");
+    send("{\"t\":\"cancel\",\"id\":" + std::to_string(id) + "}");
 }
 
 void Worker::reload()
 {
-    m_link->send(R"({"t":"reload"})");
+    m_home->bringFile([this](const Status& brought) {
+        if (brought)
+            send(R"({"t":"reload"})");
+        else
+            refuseToLoad("reload", brought.error());
+    });
 }
 
 void Worker::readTensor(std::int64_t id, std::string_view handle, const Json& what)
 {
     Json message{{"t", "tensor.read"}, {"id", id}, {"handle", handle}};
     message.update(what);
-    m_link->send(message.dump());
+    send(message.dump());
 }
 
 void Worker::release(std::string_view handle)
 {
-    m_link->send(R"({"t":"release","handle":)" + jsonString(handle) + "}");
+    send(R"({"t":"release","handle":)" + jsonString(handle) + "}");
 }
 
 void Worker::shutdown()
 {
-    m_link->send(R"({"t":"shutdown"})");
+    if (!m_link)
+        return kill();
+    send(R"({"t":"shutdown"})");
 }
 
 void Worker::kill()
 {
-    m_process->kill(SIGKILL);
+    m_home->kill(SIGKILL);
 }
 
 void Worker::frame(std::string& json, SharedText attachment)
@@ -132,6 +191,7 @@ bool Worker::takePlainResult(std::string_view json, SharedText& attachment)
         || json != R"(},"special":false,"tensors":[],"warnings":[]})")
         return false;
     result.ok = true;
+    answered();
     result.text = std::move(attachment);
     m_handlers.result(result);
     return true;
@@ -158,6 +218,7 @@ void Worker::dispatch(const std::string& kind, const Json& header, SharedText at
 
 void Worker::takeResult(const Json& header, SharedText attachment)
 {
+    answered();
     WorkerResult result;
     result.id = integerOr(header, "id", -1);
     result.ok = boolOr(header, "ok");

@@ -49,7 +49,7 @@ public:
     ~Worker();
 
     int generation() const { return m_generation; }
-    int pid() const { return m_process->pid(); }
+    int pid() const { return m_home->pid(); }
     const Json& hello() const { return m_hello; }
 
     void call(std::int64_t id, const CallRequest& request);
@@ -63,6 +63,12 @@ public:
 private:
     Worker(Handlers handlers, int generation) : m_handlers(std::move(handlers)), m_generation(generation) { }
 
+    Status startBeside(Loop& loop, const HostConfig& config, WorkerHome::Handlers handlers);
+    Status startInSandbox(Loop& loop, const HostConfig& config, WorkerHome::Handlers handlers);
+    void open(Loop& loop, const HostConfig& config, UniqueFd link, const Json& secrets);
+    void send(std::string json, const SharedText& attachment = {});
+    void refuseToLoad(const char* how, const Error& error);
+    void answered();
     void frame(std::string& json, SharedText attachment);
     void dispatch(const std::string& kind, const Json& header, SharedText attachment);
     void takeResult(const Json& header, SharedText attachment);
@@ -71,7 +77,8 @@ private:
     Handlers m_handlers;
     int m_generation;
     Json m_hello = Json::object();
-    std::unique_ptr<WorkerProcess> m_process;
+    std::unique_ptr<WorkerHome> m_home;
+    int m_running = 0; // calls it has not answered
     std::shared_ptr<FrameSocket> m_link;
 };
 

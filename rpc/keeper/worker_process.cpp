@@ -69,6 +69,8 @@ Result<std::array<UniqueFd, 2>> makePipe()
 
 std::string WorkerExit::sentence() const
 {
+    if (sandboxGone)
+        return "the sandbox of the worker has ended";
     if (signal != 0) {
         const char* name = ::sigabbrev_np(signal);
         return "the worker was ended by signal SIG"
@@ -143,6 +145,12 @@ void WorkerProcess::kill(int signal)
         ::kill(-m_pid, signal); // with whatever it started
 }
 
+void WorkerProcess::killRest()
+{
+    if (m_pid > 0)
+        ::kill(-m_pid, SIGKILL);
+}
+
 void WorkerProcess::watchPipe(Pipe& pipe, const char* name, UniqueFd fd)
 {
     pipe.name = name;
@@ -159,7 +167,7 @@ void WorkerProcess::drain(Pipe& pipe)
         if (got > 0) {
             const std::string_view text(buffer.data(), static_cast<std::size_t>(got));
             if (&pipe == &m_err)
-                remember(text);
+                m_lastLines.add(text);
             m_handlers.output(pipe.name, text);
             continue;
         }
@@ -171,20 +179,20 @@ void WorkerProcess::drain(Pipe& pipe)
     }
 }
 
-void WorkerProcess::remember(std::string_view text)
+void LastLines::add(std::string_view text)
 {
-    constexpr std::size_t lines = 20;
+    constexpr std::size_t most = 20;
     constexpr std::size_t longest = 500;
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
-        if (!m_lineOpen)
-            m_lastLines.emplace_back();
-        std::string& line = m_lastLines.back();
+        if (!m_open)
+            m_lines.emplace_back();
+        std::string& line = m_lines.back();
         line += text.substr(0, std::min(end, longest - std::min(longest, line.size())));
-        m_lineOpen = end == std::string_view::npos;
-        text.remove_prefix(m_lineOpen ? text.size() : end + 1);
-        if (m_lastLines.size() > lines)
-            m_lastLines.pop_front();
+        m_open = end == std::string_view::npos;
+        text.remove_prefix(m_open ? text.size() : end + 1);
+        if (m_lines.size() > most)
+            m_lines.pop_front();
     }
 }
 
@@ -200,7 +208,7 @@ void WorkerProcess::reap()
     WorkerExit exit;
     exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    exit.lastLines.assign(m_lastLines.begin(), m_lastLines.end());
+    exit.lastLines = m_lastLines.lines();
     // The handler usually destroys this object.
     const auto handler = m_handlers.exited;
     handler(exit);

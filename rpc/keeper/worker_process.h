@@ -13,6 +13,7 @@
 #include <backend/base/result.h>
 
 #include "loop.h"
+#include "worker_home.h"
 
 namespace gb::rpc {
 
@@ -21,29 +22,37 @@ struct WorkerExit
 {
     int code = 0;
     int signal = 0;
+    bool sandboxGone = false; // with the sandbox it lived in
     std::vector<std::string> lastLines; // of its standard error
 
     std::string sentence() const;
     Json toJson() const;
 };
 
-// One worker process: the child, its pipes and its end. Ends the child when destroyed.
-class WorkerProcess
+// What a process last said on its standard error.
+class LastLines
 {
 public:
-    struct Handlers
-    {
-        std::function<void(const char* stream, std::string_view text)> output;
-        std::function<void(const WorkerExit&)> exited; // once, after everything it printed
-    };
+    void add(std::string_view text);
+    std::vector<std::string> lines() const { return {m_lines.begin(), m_lines.end()}; }
 
+private:
+    std::deque<std::string> m_lines;
+    bool m_open = false;
+};
+
+// A worker process beside us: the child, its pipes and its end.
+class WorkerProcess : public WorkerHome
+{
+public:
     // link is the worker's end of the socket pair; it becomes the descriptor named in its argv.
     static Result<std::unique_ptr<WorkerProcess>> start(
         Loop& loop, const std::string& python, const std::string& package, UniqueFd link, Handlers handlers);
-    ~WorkerProcess();
+    ~WorkerProcess() override;
 
-    int pid() const { return m_pid; }
-    void kill(int signal);
+    int pid() const override { return m_pid; }
+    void kill(int signal) override;
+    void killRest() override;
 
 private:
     struct Pipe
@@ -57,7 +66,6 @@ private:
 
     void watchPipe(Pipe& pipe, const char* name, UniqueFd fd);
     void drain(Pipe& pipe);
-    void remember(std::string_view text);
     void reap();
 
     Loop& m_loop;
@@ -67,8 +75,7 @@ private:
     std::uint64_t m_pidWatch = 0;
     Pipe m_out;
     Pipe m_err;
-    std::deque<std::string> m_lastLines;
-    bool m_lineOpen = false;
+    LastLines m_lastLines;
 };
 
 } // namespace gb::rpc
