@@ -79,7 +79,7 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
             for (BoxObserver* observer : self->m_observers)
                 observer->commandChanged(command);
         });
-    box->m_ports = std::make_unique<BoxPorts>(loop, init, box->m_threads, std::move(socketFolder));
+    box->m_ports = std::make_unique<BoxPorts>(loop, init, std::move(socketFolder));
     box->m_limits = std::make_unique<BoxLimits>(loop, box->m_config, init, box->m_threads,
         BoxLimits::Handlers{
             [self] { return self->m_commands->running() > 0 || self->m_ports->connections() > 0; },

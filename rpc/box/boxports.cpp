@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -18,6 +20,7 @@
 namespace gb::rpc {
 namespace {
 
+constexpr std::size_t connectThreads = 4;
 constexpr std::size_t mostPorts = 64;
 constexpr std::size_t mostConnections = 128;
 constexpr const char* loopback = "127.0.0.1";
@@ -37,6 +40,20 @@ Result<UniqueFd> listenTcp(int& port)
     return fd;
 }
 
+// A server whose queue is full for the moment is asked again.
+Result<UniqueFd> connectInside(InitClient& init, const BoxPort& port)
+{
+    constexpr int mostTries = 100;
+    constexpr std::chrono::milliseconds pause(10);
+    for (int tries = 1;; ++tries) {
+        auto connected = port.path.empty() ? init.connectPort(port.port) : init.connectSocket(port.path);
+        const bool full = !connected && integerOr(connected.error().data, "errno") == EAGAIN;
+        if (!full || tries == mostTries)
+            return connected;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
 } // namespace
 
 Json BoxPort::toJson() const
@@ -53,8 +70,8 @@ Json BoxPort::toJson() const
     return json;
 }
 
-BoxPorts::BoxPorts(Loop& loop, InitClient& init, Background& threads, fs::path folder)
-    : m_loop(loop), m_init(init), m_threads(threads), m_folder(std::move(folder))
+BoxPorts::BoxPorts(Loop& loop, InitClient& init, fs::path folder)
+    : m_loop(loop), m_init(init), m_folder(std::move(folder)), m_threads(loop, connectThreads)
 { }
 
 BoxPorts::~BoxPorts()
@@ -121,10 +138,7 @@ void BoxPorts::accept(const std::string& id)
     ++m_connecting;
     const auto held = std::make_shared<UniqueFd>(std::move(outside));
     inBackground(
-        m_threads,
-        [init = &m_init, port] {
-            return port.path.empty() ? init->connectPort(port.port) : init->connectSocket(port.path);
-        },
+        m_threads, [init = &m_init, port] { return connectInside(*init, port); },
         [this, id, held](Result<UniqueFd> inside) { join(id, std::move(*held), std::move(inside)); });
 }
 

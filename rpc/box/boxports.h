@@ -30,7 +30,7 @@ struct BoxPort
 class BoxPorts
 {
 public:
-    BoxPorts(Loop& loop, InitClient& init, Background& threads, fs::path folder);
+    BoxPorts(Loop& loop, InitClient& init, fs::path folder);
     ~BoxPorts();
     BoxPorts(const BoxPorts&) = delete;
     BoxPorts& operator=(const BoxPorts&) = delete;
@@ -54,12 +54,12 @@ private:
 
     Loop& m_loop;
     InitClient& m_init;
-    Background& m_threads;
     fs::path m_folder;
     std::map<std::string, Listener> m_listeners;
     std::map<std::uint64_t, std::pair<std::string, std::shared_ptr<PortRelay>>> m_relays;
     std::uint64_t m_nextRelay = 1;
     std::size_t m_connecting = 0;
+    Background m_threads; // of its own: a server inside that is slow to accept holds up other ports only
 };
 
 } // namespace gb::rpc

@@ -236,17 +236,6 @@ class BoxLink:
         return self.follow(self.exec(PYTHON, "-I", "-c", code, **params))
 
 
-def inside(number: int) -> list[int]:
-    """Every process whose pid namespace is that of this one (both by their numbers outside)."""
-    def namespace(pid: str) -> str:
-        try:
-            return os.readlink(f"/proc/{pid}/ns/pid")
-        except OSError:
-            return ""
-    mine = namespace(str(number))
-    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and mine and namespace(pid) == mine]
-
-
 def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
     end = time.monotonic() + seconds
     while True:

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: The Glovebox authors
+# SPDX-License-Identifier: Apache-2.0
+"""What ends a sandbox, and what is left of it then: nothing but the reason."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from box_process import PYTHON, BoxProcess, BoxRefused, wait_for
+
+pytestmark = pytest.mark.as_user
+
+
+def processes_of(box: BoxProcess) -> list[int]:
+    """bwrap, process 1, and a command that another one left behind; by their numbers outside."""
+    box.link.run("sleep 1000 >/dev/null 2>&1 &")
+    wait_for(lambda: len(descendants(box.process.pid)) == 3)
+    return descendants(box.process.pid)
+
+
+def descendants(pid: int) -> list[int]:
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
+                found += [int(child), *descendants(int(child))]
+        except OSError:
+            pass
+    return found
+
+
+def alive(pids: list[int]) -> list[int]:
+    def state(pid: int) -> str:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return "gone"
+    return [pid for pid in pids if state(pid) not in ("gone", "Z", "X")]
+
+
+def test_stop_ends_everything_and_says_so(start: Callable[..., BoxProcess]) -> None:
+    box = start()
+    watching = box.connect()
+    watching.call("box.hello", protocol=1)
+    pids = processes_of(box)
+    assert alive(pids) == pids
+    box.link.call("box.stop")
+    assert watching.next("box.ended")["reason"] == "stopped"
+    with pytest.raises(ConnectionError):
+        watching.read()
+    # By the time the connection closes nothing runs any more.
+    assert alive(pids) == []
+    assert box.ended()["reason"] == "stopped"
+    assert not os.path.exists(box.ready["control"])
+
+
+def test_a_killed_keeper_takes_everything_along(start: Callable[..., BoxProcess]) -> None:
+    box = start()
+    pids = processes_of(box)
+    assert alive(pids) == pids
+    box.process.kill()
+    box.process.wait()
+    wait_for(lambda: not alive(pids), seconds=10)
+    assert not (box.box_folder / "ended.json").exists()
+
+
+def test_a_signal_ends_it_in_order(start: Callable[..., BoxProcess]) -> None:
+    box = start()
+    pids = processes_of(box)
+    box.process.send_signal(signal.SIGTERM)
+    assert box.ended()["reason"] == "signal" and alive(pids) == []
+
+
+def test_the_end_of_process_one_is_the_end(start: Callable[..., BoxProcess]) -> None:
+    box = start()
+    pids = processes_of(box)
+    os.kill(descendants(box.process.pid)[0], signal.SIGKILL)
+    assert box.ended()["reason"] == "exited" and alive(pids) == []
+
+
+def test_the_timeout_warns_can_be_moved_and_ends(start: Callable[..., BoxProcess]) -> None:
+    box = start(timeout=2)
+    ends_at = box.link.call("box.hello", protocol=1)["ends_at"]
+    warning = box.link.next("box.ending")
+    assert warning["reason"] == "timeout" and warning["seconds"] == 1
+    moved = box.link.call("box.extend", seconds=2)["ends_at"]
+    assert moved == ends_at + 2000 == box.link.call("box.hello", protocol=1)["ends_at"]
+    assert box.link.next("box.ending")["reason"] == "timeout"
+    assert box.link.next("box.ended")["reason"] == "timeout"
+    ended = box.ended()
+    assert ended["reason"] == "timeout" and ended["at"] >= moved
+
+
+def test_without_a_timeout_nothing_is_to_be_moved(box: BoxProcess) -> None:
+    for seconds, code in [(60, "sandbox.no_timeout")]:
+        with pytest.raises(BoxRefused) as refused:
+            box.link.call("box.extend", seconds=seconds)
+        assert refused.value.code == code
+
+
+def test_a_command_is_use_and_its_end_is_not(start: Callable[..., BoxProcess]) -> None:
+    box = start(idle_timeout=1)
+    assert box.link.run("sleep 2; echo whole")["stdout"] == b"whole\n"
+    assert box.ended()["reason"] == "idle"
+
+
+def test_looking_at_the_meters_is_no_use(start: Callable[..., BoxProcess]) -> None:
+    box = start(idle_timeout=1)
+    with pytest.raises((ConnectionError, BoxRefused)):
+        while True:
+            box.link.call("box.meters")
+    assert box.ended()["reason"] == "idle"
+
+
+def test_too_much_memory_ends_it(start: Callable[..., BoxProcess]) -> None:
+    box = start(memory=150 << 20)
+    assert box.link.call("box.hello", protocol=1)["limits"] == {"memory": "watched"}
+    box.link.python("x = bytearray(20 << 20)")
+    box.link.exec(PYTHON, "-c", "x = bytearray(b'x' * (300 << 20)); import time; time.sleep(1000)")
+    assert box.link.next("box.ended")["reason"] == "memory"
+    assert box.ended()["reason"] == "memory"
+
+
+def test_what_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    for launch, config, code in [
+        ({"binds": [["/no/such/folder", "/x", False]]}, {}, "io.not_found"),
+        ({"host_command": ["true"]}, {}, "config.launch"),
+        ({}, {"id": "not-a-uuid"}, "config.id"),
+        ({}, {"environment": {"A": 1}}, "config.environment"),
+        ({}, {"timeout": -1}, "config.limits"),
+    ]:
+        folder = tmp_path / code
+        folder.mkdir()
+        with pytest.raises(BoxRefused) as refused:
+            BoxProcess(folder, launch, **config)
+        assert refused.value.code == code
