@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,7 +25,7 @@ struct CallRequest
 {
     std::string id; // a UUID; made when empty
     std::string fn;
-    std::string arguments; // {"args":[…],"kwargs":{…}}, checked
+    SharedText arguments; // {"args":[…],"kwargs":{…}}, checked
     JsonShape argumentsShape;
     Caller caller;
     bool binary = false;
@@ -50,6 +51,9 @@ struct CallOutcome
     int generation = 0;
     SharedText result;
     bool special = false; // result contains record forms
+    // Of a generator whose items went to the caller one by one: result is the list of them, this the value
+    // that it returned in the end.
+    std::optional<SharedText> returned;
     Json error;
     Json warnings = Json::array();
     CallTimes ns;
@@ -70,7 +74,7 @@ struct CallEvent
     SharedText item; // record form of one yielded value
     bool special = false;
     CallOutcomePtr outcome; // Done only
-    std::vector<std::shared_ptr<const Tensor>> tensors; // Done only: those of the result
+    std::vector<std::shared_ptr<const Tensor>> tensors; // of the item, or of the result
 };
 using CallListener = std::function<void(const CallEvent&)>;
 const char* nameOf(CallEvent::Kind kind);
@@ -80,6 +84,15 @@ struct CallOutput
 {
     const char* stream = "";
     std::string text;
+};
+
+// What a generator has yielded so far, as far as its record will hold it.
+struct CallItems
+{
+    std::string text; // joined by commas
+    std::int64_t count = 0;
+    std::int64_t kept = 0;
+    bool special = false;
 };
 
 // A call between arrival and end.
@@ -94,6 +107,7 @@ struct Call
     std::vector<CallOutput> output;
     std::size_t outputBytes = 0;
     bool outputCut = false;
+    CallItems items;
     bool finishing = false;
     bool announced = false; // observers know of it; the quickest calls are over before they need to
     std::string stopReason; // why we asked it to stop: cancelled, timeout

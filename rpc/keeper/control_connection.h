@@ -43,6 +43,7 @@ private:
     void hello(std::int64_t id, const Json& params, SharedText attachment);
     void schema(std::int64_t id, const Json& params, SharedText attachment);
     void call(std::int64_t id, const Json& params, SharedText attachment);
+    void startCall(std::int64_t id, CallRequest request, Result<CallBody> body);
     void cancel(std::int64_t id, const Json& params, SharedText attachment);
     void reload(std::int64_t id, const Json& params, SharedText attachment);
     void records(std::int64_t id, const Json& params, SharedText attachment);

@@ -56,19 +56,33 @@ void ControlConnection::schema(std::int64_t id, const Json&, SharedText)
 void ControlConnection::call(std::int64_t id, const Json& params, SharedText attachment)
 {
     auto fn = requireString(params, "fn");
-    auto body = readArguments(attachment.view());
-    if (!fn || !body)
-        return refuse(id, fn ? body.error() : fn.error());
+    if (!fn)
+        return refuse(id, fn.error());
     CallRequest request;
     request.id = stringOr(params, "call");
     request.fn = std::move(*fn);
-    request.arguments = std::move(body->arguments);
-    request.argumentsShape = body->shape;
     const Json caller = objectOr(params, "caller");
     request.caller = {stringOr(caller, "kind", "person"), stringOr(caller, "name", "window"), {}};
     request.binary = boolOr(params, "binary", true);
     request.stream = boolOr(params, "stream", false);
     request.timeoutMs = integerOr(params, "timeout_ms");
+    constexpr std::size_t checkInline = 256U << 10U;
+    if (attachment.size() <= checkInline)
+        return startCall(id, std::move(request), readArguments(attachment.view()));
+    auto body = std::make_shared<Result<CallBody>>();
+    m_server.keeper().background().run([attachment, body] { *body = readArguments(attachment.view()); },
+        [weak = weak_from_this(), id, request = std::move(request), body] {
+            if (const auto self = weak.lock())
+                self->startCall(id, request, std::move(*body));
+        });
+}
+
+void ControlConnection::startCall(std::int64_t id, CallRequest request, Result<CallBody> body)
+{
+    if (!body)
+        return refuse(id, body.error());
+    request.arguments = std::move(body->arguments);
+    request.argumentsShape = body->shape;
     // A daemon that goes away takes nothing with it: the call ends by itself and its record waits in the
     // spool.
     const auto started =

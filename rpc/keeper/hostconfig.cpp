@@ -20,8 +20,8 @@ Status readLimits(const Json& json, HostLimits& limits)
     const bool good = read("body_bytes", limits.bodyBytes) && read("header_bytes", limits.headerBytes)
         && read("result_bytes", limits.resultBytes) && read("output_bytes", limits.outputBytes)
         && read("tensor_bytes", limits.tensorBytes) && read("device_cache_bytes", limits.deviceCacheBytes)
-        && read("connections", limits.connections) && read("calls", limits.calls)
-        && read("header_ms", limits.headerMs) && read("body_ms", limits.bodyMs)
+        && read("spool_bytes", limits.spoolBytes) && read("connections", limits.connections)
+        && read("calls", limits.calls) && read("header_ms", limits.headerMs) && read("body_ms", limits.bodyMs)
         && read("idle_ms", limits.idleMs) && read("grace_ms", limits.graceMs);
     return good ? Status() : fail("config.limits", "every limit must be a positive number");
 }

@@ -27,6 +27,7 @@ struct HostLimits
     std::size_t outputBytes = 1U << 20U;
     std::size_t tensorBytes = 4ULL << 30U;
     std::size_t deviceCacheBytes = 1ULL << 30U;
+    std::size_t spoolBytes = 1ULL << 30U; // of records that nobody has fetched
     int connections = 256;
     int calls = 128; // running and waiting together
     int headerMs = 10'000;

@@ -8,6 +8,7 @@
 #include <backend/base/clock.h>
 #include <backend/base/ids.h>
 #include <backend/base/json.h>
+#include <backend/base/log.h>
 
 namespace gb::rpc {
 namespace {
@@ -38,7 +39,7 @@ Result<std::unique_ptr<Keeper>> Keeper::create(Loop& loop, HostConfig config)
     if (!lock)
         return fail(lock.error());
     keeper->m_lock = std::move(*lock);
-    auto spool = Spool::open(keeper->m_config.folder() / "spool");
+    auto spool = Spool::open(keeper->m_config.folder() / "spool", keeper->m_config.limits.spoolBytes);
     if (!spool)
         return fail(spool.error());
     keeper->m_spool = std::move(*spool);
@@ -46,7 +47,13 @@ Result<std::unique_ptr<Keeper>> Keeper::create(Loop& loop, HostConfig config)
     return keeper;
 }
 
-Keeper::~Keeper() = default;
+Keeper::~Keeper()
+{
+    if (const auto written = writeRecords(); !written)
+        logError(
+            "keeper", std::to_string(m_unwritten.size()) + " records are lost", written.error().toJson());
+    m_loop.cancelTimer(m_writeTimer);
+}
 
 const char* Keeper::stateName() const
 {
@@ -84,10 +91,13 @@ void Keeper::forget(KeeperObserver* observer)
     std::erase(m_observers, observer);
 }
 
-Status Keeper::admit(const CallRequest& request) const
+Status Keeper::admit(const CallRequest& request)
 {
     if (m_state == State::Stopping)
         return fail("shutting_down", "the host is ending");
+    // A call that leaves no record must not run.
+    if (const auto written = writeRecords(); !written)
+        return fail("no_room", "the records of earlier calls cannot be written: " + written.error().message);
     if (m_state == State::Failed)
         return fail("not_loaded", "the interface file could not be loaded");
     if (m_schema && !m_schema->find(request.fn))

@@ -101,6 +101,11 @@ private:
           m_background(loop)
     { }
 
+    struct Unwritten // a record for which there was no room yet
+    {
+        RecordText text;
+        std::shared_ptr<CallOutcome> outcome;
+    };
     struct Finished // a call whose answer is there but not yet looked at
     {
         std::shared_ptr<CallOutcome> outcome = std::make_shared<CallOutcome>();
@@ -123,7 +128,7 @@ private:
     bool neverRan(const Call& call) const;
 
     // keeper.cpp: calls
-    Status admit(const CallRequest& request) const;
+    Status admit(const CallRequest& request);
     void submit(const CallPtr& call);
     void armTimeouts(const CallPtr& call);
     void stop(const CallPtr& call, const std::string& reason, bool kill);
@@ -135,17 +140,22 @@ private:
     CallPtr byWorkerId(std::int64_t id) const;
 
     // keeper_tensors.cpp
+    Result<std::vector<TensorPtr>> adoptTensors(const Json& headers, std::vector<UniqueFd> descriptors);
     void takeTensors(Finished& finished, WorkerResult& result);
     void onTensorData(const Json& header, const SharedText& bytes, std::vector<UniqueFd> fds);
     void failTensorReads();
 
     // keeper_finish.cpp: ends of calls
-    void onWorkerEvent(const Json& header, const SharedText& attachment);
+    void onWorkerEvent(const Json& header, const SharedText& attachment, std::vector<UniqueFd> fds);
+    bool takeItem(
+        Call& call, CallEvent& event, const Json& header, const SharedText& text, std::vector<UniqueFd> fds);
+    void gatherItems(const Call& call, CallOutcome& outcome) const;
     void onResult(WorkerResult& result);
     void endWithError(const CallPtr& call, const std::string& state, Json error);
     void examine(Finished& finished) const;
     void complete(const CallPtr& call, Finished& finished);
-    void store(const Call& call, CallOutcome& outcome, const Finished& finished);
+    void store(const Call& call, const Finished& finished);
+    Status writeRecords();
     void remember(const CallOutcomePtr& outcome);
     void takeOutput(Call& call, const char* stream, const SharedText& text);
 
@@ -156,6 +166,9 @@ private:
     Background m_background;
     Tokens m_tokens;
     std::unique_ptr<Spool> m_spool;
+    std::deque<Unwritten> m_unwritten;
+    std::uint64_t m_writeTimer = 0;
+    bool m_withoutRoom = false; // and said so
     State m_state = State::Loading;
     Json m_loadError;
     int m_generation = 0;

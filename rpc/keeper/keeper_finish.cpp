@@ -17,14 +17,16 @@ namespace {
 // A dict of a function may have as many keys as a vocabulary; nobody here looks them up.
 constexpr JsonLimits resultLimits{200, 10'000'000};
 constexpr std::size_t examineInline = 256U << 10U;
+constexpr std::size_t itemsKept = 16U
+    << 20U; // of one call, for its record and for those who wait for the end
 
 // Larger tensors are measured when somebody asks.
-void addStatistics(const std::vector<TensorPtr>& tensors, CallOutcome& outcome)
+void addStatistics(const std::vector<TensorPtr>& tensors, SharedText& text)
 {
     constexpr std::size_t measuredUpTo = 64U << 10U; // within the call's own time: tens of microseconds
     if (tensors.empty())
         return;
-    outcome.result = withStats(outcome.result.view(), [&tensors](const std::string& handle) -> Json {
+    text = withStats(text.view(), [&tensors](const std::string& handle) -> Json {
         for (const TensorPtr& tensor : tensors) {
             if (tensor->handle() != handle || tensor->elements() > measuredUpTo)
                 continue;
@@ -52,7 +54,48 @@ void Keeper::takeOutput(Call& call, const char* stream, const SharedText& text)
         call.output.push_back({stream, std::string(kept)});
 }
 
-void Keeper::onWorkerEvent(const Json& header, const SharedText& attachment)
+// False: the worker broke the format.
+bool Keeper::takeItem(
+    Call& call, CallEvent& event, const Json& header, const SharedText& text, std::vector<UniqueFd> fds)
+{
+    if (!checkJson(text.view(), resultLimits))
+        return false;
+    event.kind = CallEvent::Kind::Item;
+    event.data = {{"index", integerOr(header, "index")}};
+    event.item = text;
+    event.special = boolOr(header, "special");
+    // Without its tensors the item still says what they were.
+    if (auto tensors = adoptTensors(header.value("tensors", Json::array()), std::move(fds))) {
+        event.tensors = std::move(*tensors);
+        addStatistics(event.tensors, event.item);
+    }
+    CallItems& items = call.items;
+    if (items.kept == items.count && items.text.size() + event.item.size() <= itemsKept) {
+        if (items.kept++ > 0)
+            items.text += ',';
+        items.text += event.item.view();
+        items.special = items.special || event.special;
+    }
+    ++items.count;
+    return true;
+}
+
+// The record of a generator holds what it yielded, as if nobody had taken the items one by one.
+void Keeper::gatherItems(const Call& call, CallOutcome& outcome) const
+{
+    const Schema::Function* function = m_schema ? m_schema->find(call.request.fn) : nullptr;
+    const CallItems& items = call.items;
+    if (!call.request.stream || !outcome.ok() || !(items.count > 0 || (function && function->generator)))
+        return;
+    outcome.returned = std::move(outcome.result);
+    outcome.result = SharedText("[" + items.text + "]");
+    outcome.special = outcome.special || items.special;
+    if (items.kept < items.count)
+        outcome.warnings.push_back("the record holds the first " + std::to_string(items.kept) + " of "
+            + std::to_string(items.count) + " items");
+}
+
+void Keeper::onWorkerEvent(const Json& header, const SharedText& attachment, std::vector<UniqueFd> fds)
 {
     const std::string kind = stringOr(header, "t");
     const char* stream = stringOr(header, "stream") == "stderr" ? "stderr" : "stdout";
@@ -81,13 +124,8 @@ void Keeper::onWorkerEvent(const Json& header, const SharedText& attachment)
         event.kind = CallEvent::Kind::Log;
         event.data = {{"level", stringOr(header, "level")}, {"message", stringOr(header, "message")},
             {"fields", objectOr(header, "fields")}};
-    } else {
-        if (!checkJson(attachment.view(), resultLimits))
-            return m_worker->kill();
-        event.kind = CallEvent::Kind::Item;
-        event.data = {{"index", integerOr(header, "index")}};
-        event.item = attachment;
-        event.special = boolOr(header, "special");
+    } else if (!takeItem(*call, event, header, attachment, std::move(fds))) {
+        return m_worker->kill();
     }
     tell(*call, event);
 }
@@ -111,6 +149,7 @@ void Keeper::onResult(WorkerResult& result)
     if (result.ok) {
         outcome.result = std::move(result.text);
         takeTensors(*finished, result);
+        gatherItems(*call, outcome);
     } else {
         outcome.error = std::move(result.error);
         const std::string kind = outcome.errorKind();
@@ -142,7 +181,7 @@ void Keeper::examine(Finished& finished) const
                 + std::to_string(m_config.limits.resultBytes) + " are allowed");
     } else if (const auto shape = checkJson(outcome.result.view(), resultLimits)) {
         finished.resultShape = *shape;
-        addStatistics(finished.tensors, outcome);
+        addStatistics(finished.tensors, outcome.result);
         finished.digest = sha256Hex(outcome.result.view());
         return;
     } else {
@@ -176,7 +215,7 @@ void Keeper::complete(const CallPtr& call, Finished& finished)
         std::max<std::int64_t>(0, total - outcome.ns.queue - outcome.ns.compute - outcome.ns.serialise);
     for (const std::uint64_t timer : call->timers)
         m_loop.cancelTimer(timer);
-    store(*call, outcome, finished);
+    store(*call, finished);
     m_byWorkerId.erase(call->workerId);
     m_calls.erase(call->request.id);
     remember(finished.outcome);
@@ -187,20 +226,42 @@ void Keeper::complete(const CallPtr& call, Finished& finished)
     replaceWorkerWhenIdle();
 }
 
-void Keeper::store(const Call& call, CallOutcome& outcome, const Finished& finished)
+void Keeper::store(const Call& call, const Finished& finished)
 {
+    CallOutcome& outcome = *finished.outcome;
     RecordText text = makeRecord({m_config, call, outcome, finished.resultShape, finished.digest});
-    const std::uint64_t seq = m_spool->nextSeq();
-    const auto frame = m_spool->append(text);
-    if (!frame) {
-        logError("keeper", "a record could not be written", frame.error().toJson());
-        outcome.warnings.push_back("the record of this call could not be written: " + frame.error().message);
-        return;
+    outcome.record = text.record;
+    m_unwritten.push_back({std::move(text), finished.outcome});
+    if (const auto written = writeRecords(); !written)
+        outcome.warnings.push_back("the record of this call waits for room: " + written.error().message);
+}
+
+// What cannot be written stays here, in its order; new calls are refused until it could be, so this is never
+// more than what was running.
+Status Keeper::writeRecords()
+{
+    constexpr std::int64_t tryAgainMs = 1000;
+    while (!m_unwritten.empty()) {
+        Unwritten& next = m_unwritten.front();
+        const std::uint64_t seq = m_spool->nextSeq();
+        const auto frame = m_spool->append(next.text);
+        if (!frame && !std::exchange(m_withoutRoom, true))
+            logError("keeper", "records wait for room", frame.error().toJson());
+        if (!frame && m_writeTimer == 0) {
+            m_writeTimer = m_loop.after(tryAgainMs, [this] {
+                m_writeTimer = 0;
+                [[maybe_unused]] const auto again = writeRecords();
+            });
+        }
+        if (!frame)
+            return fail(frame.error());
+        next.outcome->seq = seq;
+        for (KeeperObserver* observer : m_observers)
+            observer->recordStored(seq, *next.outcome, *frame);
+        m_unwritten.pop_front();
     }
-    outcome.record = std::move(text.record);
-    outcome.seq = seq;
-    for (KeeperObserver* observer : m_observers)
-        observer->recordStored(seq, outcome, *frame);
+    m_withoutRoom = false;
+    return {};
 }
 
 void Keeper::remember(const CallOutcomePtr& outcome)

@@ -38,29 +38,39 @@ std::optional<Json> deviceSlice(std::string_view slice)
 
 } // namespace
 
-void Keeper::takeTensors(Finished& finished, WorkerResult& result)
+Result<std::vector<TensorPtr>> Keeper::adoptTensors(const Json& headers, std::vector<UniqueFd> descriptors)
 {
+    std::vector<TensorPtr> tensors;
     std::size_t next = 0;
-    for (const Json& header : result.tensors) {
+    for (const Json& header : headers) {
         const bool expected = boolOr(header, "fd");
         UniqueFd fd;
-        if (expected && next < result.descriptors.size())
-            fd = std::move(result.descriptors[next++]);
+        if (expected && next < descriptors.size())
+            fd = std::move(descriptors[next++]);
         auto tensor = expected ? Tensor::fromDescriptor(header, std::move(fd)) : Tensor::onDevice(header);
         if (!tensor) {
             logWarning("keeper", tensor.error().message, {{"code", tensor.error().code}});
-            finished.outcome->error = callError("not_serialisable", tensor.error().message);
-            finished.outcome->state = "error";
-            finished.outcome->result = {};
-            finished.tensors.clear();
-            return;
+            return fail(tensor.error());
         }
-        finished.tensors.push_back(std::move(*tensor));
+        tensors.push_back(std::move(*tensor));
     }
-    for (const TensorPtr& tensor : finished.tensors) {
+    for (const TensorPtr& tensor : tensors) {
         for (const std::string& gone : m_tensors.put(tensor))
             m_worker->release(gone);
     }
+    return tensors;
+}
+
+void Keeper::takeTensors(Finished& finished, WorkerResult& result)
+{
+    auto tensors = adoptTensors(result.tensors, std::move(result.descriptors));
+    if (tensors) {
+        finished.tensors = std::move(*tensors);
+        return;
+    }
+    finished.outcome->error = callError("not_serialisable", tensors.error().message);
+    finished.outcome->state = "error";
+    finished.outcome->result = {};
 }
 
 void Keeper::tensor(const std::string& handle, const std::string& slice, TensorHandler handler)

@@ -22,7 +22,9 @@ Worker::Handlers Keeper::workerHandlers()
     handlers.loaded = [this](const Json& header, const SharedText& schema) { onLoaded(header, schema); };
     handlers.loadFailed = [this](const Json& header) { onLoadFailed(header); };
     handlers.result = [this](WorkerResult& result) { onResult(result); };
-    handlers.event = [this](const Json& header, const SharedText& text) { onWorkerEvent(header, text); };
+    handlers.event = [this](const Json& header, const SharedText& text, std::vector<UniqueFd> fds) {
+        onWorkerEvent(header, text, std::move(fds));
+    };
     handlers.tensorData = [this](const Json& header, const SharedText& bytes, std::vector<UniqueFd> fds) {
         onTensorData(header, bytes, std::move(fds));
     };

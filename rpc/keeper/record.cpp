@@ -99,7 +99,7 @@ void appendOutput(std::string& out, const Call& call)
 // Writes args and result: inline, in the attachment, or cut. Returns what goes into the attachment.
 std::string appendValues(std::string& out, std::string& attached, const RecordParts& parts)
 {
-    const std::string_view arguments = parts.call.request.arguments;
+    const std::string_view arguments = parts.call.request.arguments.view();
     const std::string_view result = parts.outcome.result.view();
     const bool ok = parts.outcome.ok();
     const bool resultCut = ok && result.size() > wholeUpTo;

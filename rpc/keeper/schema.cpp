@@ -40,6 +40,7 @@ Result<std::shared_ptr<const Schema>> Schema::parse(std::string text)
         Function entry;
         entry.timeoutMs = static_cast<std::int64_t>(numberOr(function, "timeout") * 1000);
         entry.concurrency = static_cast<int>(integerOr(function, "concurrency", 1));
+        entry.generator = boolOr(function, "generator");
         schema->m_functions.emplace(name, entry);
         schema->m_names.push_back(name);
         original["functions"].push_back(name);

@@ -20,6 +20,7 @@ public:
     {
         std::int64_t timeoutMs = 0; // the author's own: the only one that may end the worker
         int concurrency = 1;
+        bool generator = false;
     };
 
     static Result<std::shared_ptr<const Schema>> parse(std::string text);

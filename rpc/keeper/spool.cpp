@@ -14,7 +14,7 @@
 namespace gb::rpc {
 namespace {
 
-constexpr std::size_t segmentSize = 4U << 20U;
+constexpr std::size_t largestSegment = 4U << 20U;
 
 std::uint32_t frameLength(const char* bytes)
 {
@@ -32,10 +32,16 @@ std::string segmentName(std::uint64_t first)
 
 } // namespace
 
-Result<std::unique_ptr<Spool>> Spool::open(const fs::path& folder)
+// Only whole segments can be forgotten, so what may be kept is several of them.
+Spool::Spool(fs::path folder, std::size_t mostBytes)
+    : m_folder(std::move(folder)), m_mostBytes(mostBytes),
+      m_segmentSize(std::min(largestSegment, mostBytes / 4))
+{ }
+
+Result<std::unique_ptr<Spool>> Spool::open(const fs::path& folder, std::size_t mostBytes)
 {
     GB_TRY(ensurePrivateDir(folder));
-    std::unique_ptr<Spool> spool(new Spool(folder));
+    std::unique_ptr<Spool> spool(new Spool(folder, mostBytes));
     spool->m_acked.reset(::open((folder / "acked").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!spool->m_acked.valid())
         return failErrno("cannot open", (folder / "acked").string(), errno);
@@ -88,13 +94,14 @@ Status Spool::recoverSegment(const fs::path& path)
     }
     if (segment.size < size && ::ftruncate(segment.fd.get(), static_cast<off_t>(segment.size)) != 0)
         return failErrno("cannot cut", path.string(), errno);
+    m_bytes += segment.size;
     m_segments.push_back(std::move(segment));
     return {};
 }
 
 Result<Spool::Segment*> Spool::current()
 {
-    if (!m_segments.empty() && m_segments.back().size < segmentSize)
+    if (!m_segments.empty() && m_segments.back().size < m_segmentSize)
         return &m_segments.back();
     Segment segment;
     segment.path = m_folder / segmentName(m_next);
@@ -109,9 +116,6 @@ Result<Spool::Segment*> Spool::current()
 
 Result<Frame> Spool::append(const RecordText& record)
 {
-    auto segment = current();
-    if (!segment)
-        return fail(segment.error());
     Frame frame;
     frame.json = R"({"jsonrpc":"2.0","method":"keeper.record","params":{"seq":)" + std::to_string(m_next)
         + ",\"record\":" + record.record;
@@ -123,6 +127,13 @@ Result<Frame> Spool::append(const RecordText& record)
     iovec parts[3] = {{header.data(), header.size()}, {frame.json.data(), frame.json.size()},
         {frame.attachment.data(), frame.attachment.size()}};
     const std::size_t whole = header.size() + frame.json.size() + frame.attachment.size();
+    if (m_bytes + whole > m_mostBytes)
+        return fail("spool.full",
+            "the records that nobody has fetched take " + std::to_string(m_bytes >> 20U) + " of "
+                + std::to_string(m_mostBytes >> 20U) + " MiB");
+    auto segment = current();
+    if (!segment)
+        return fail(segment.error());
     Segment& to = **segment;
     const ssize_t written = ::pwritev(to.fd.get(), parts, 3, static_cast<off_t>(to.size));
     if (written != static_cast<ssize_t>(whole))
@@ -132,6 +143,7 @@ Result<Frame> Spool::append(const RecordText& record)
     m_index.push_back({to.size, static_cast<std::uint32_t>(frame.json.size()),
         static_cast<std::uint32_t>(frame.attachment.size())});
     to.size += whole;
+    m_bytes += whole;
     to.last = m_next++;
     return frame;
 }
@@ -169,8 +181,9 @@ void Spool::acknowledge(std::uint64_t seq)
     }
     // The segment being written goes only once it is worth making a new file.
     while (!m_segments.empty() && m_segments.front().last <= seq
-        && (m_segments.size() > 1 || m_segments.front().size >= segmentSize / 4)) {
+        && (m_segments.size() > 1 || m_segments.front().size >= m_segmentSize / 4)) {
         std::error_code ignored;
+        m_bytes -= m_segments.front().size;
         fs::remove(m_segments.front().path, ignored);
         m_segments.pop_front();
     }

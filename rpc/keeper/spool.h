@@ -21,11 +21,16 @@ namespace gb::rpc {
 class Spool
 {
 public:
+    static constexpr std::size_t defaultMostBytes = 1ULL << 30U;
+
     // Takes up what an earlier host with this folder left; a torn last frame is cut off.
-    static Result<std::unique_ptr<Spool>> open(const fs::path& folder);
+    static Result<std::unique_ptr<Spool>> open(
+        const fs::path& folder, std::size_t mostBytes = defaultMostBytes);
 
     std::uint64_t nextSeq() const { return m_next; }
-    Result<Frame> append(const RecordText& record); // under nextSeq()
+    // Under nextSeq(). Where there is no room ("spool.full", "io.…") nothing has changed and it may be tried
+    // again.
+    Result<Frame> append(const RecordText& record);
     // The stored frame, or nothing when seq is acknowledged or not written yet.
     Result<std::optional<Frame>> read(std::uint64_t seq) const;
     std::uint64_t firstKept() const { return m_firstIndexed; }
@@ -47,7 +52,7 @@ private:
         std::uint32_t attachment = 0;
     };
 
-    explicit Spool(fs::path folder) : m_folder(std::move(folder)) { }
+    Spool(fs::path folder, std::size_t mostBytes);
 
     Status recover();
     Status recoverSegment(const fs::path& path);
@@ -55,6 +60,9 @@ private:
     const Segment* segmentOf(std::uint64_t seq) const;
 
     fs::path m_folder;
+    std::size_t m_mostBytes;
+    std::size_t m_segmentSize;
+    std::size_t m_bytes = 0; // of all segments
     UniqueFd m_acked;
     std::uint64_t m_ackedSeq = 0;
     std::uint64_t m_next = 1;

@@ -32,6 +32,17 @@ bool cutNumber(std::string_view& text, std::string_view before, std::int64_t& va
     return true;
 }
 
+// How many descriptors came along with a result or an item.
+std::size_t descriptorsOf(const Json& header)
+{
+    std::size_t count = 0;
+    if (const auto it = header.find("tensors"); it != header.end() && it->is_array()) {
+        for (const Json& tensor : *it)
+            count += boolOr(tensor, "fd") ? 1U : 0U;
+    }
+    return count;
+}
+
 } // namespace
 
 Result<std::unique_ptr<Worker>> Worker::start(
@@ -203,7 +214,8 @@ void Worker::dispatch(const std::string& kind, const Json& header, SharedText at
         takeResult(header, std::move(attachment));
     } else if (kind == "started" || kind == "output" || kind == "progress" || kind == "item"
         || kind == "log") {
-        m_handlers.event(header, std::move(attachment));
+        auto fds = m_link->takeDescriptors(kind == "item" ? descriptorsOf(header) : 0);
+        m_handlers.event(header, std::move(attachment), std::move(fds));
     } else if (kind == "hello") {
         m_hello = header;
     } else if (kind == "loaded") {
@@ -229,14 +241,10 @@ void Worker::takeResult(const Json& header, SharedText attachment)
     result.serialiseNs = integerOr(ns, "serialise");
     if (const auto it = header.find("warnings"); it != header.end() && it->is_array())
         result.warnings = *it;
-    std::size_t descriptors = 0;
-    if (const auto it = header.find("tensors"); it != header.end() && it->is_array()) {
+    if (const auto it = header.find("tensors"); it != header.end() && it->is_array())
         result.tensors = *it;
-        for (const Json& tensor : *it)
-            descriptors += boolOr(tensor, "fd") ? 1U : 0U;
-    }
     result.text = std::move(attachment);
-    result.descriptors = m_link->takeDescriptors(descriptors);
+    result.descriptors = m_link->takeDescriptors(descriptorsOf(header));
     m_handlers.result(result);
 }
 

@@ -38,7 +38,7 @@ public:
         std::function<void(const Json& header)> loadFailed;
         std::function<void(WorkerResult& result)> result;
         // started, output, log, progress, item: whatever belongs to a running call (or to none, id null)
-        std::function<void(const Json& header, SharedText attachment)> event;
+        std::function<void(const Json& header, SharedText attachment, std::vector<UniqueFd> fds)> event;
         std::function<void(const Json& header, SharedText bytes, std::vector<UniqueFd> fds)> tensorData;
         std::function<void(const char* stream, std::string_view text)> printed;
         std::function<void(const WorkerExit&)> exited; // once; the handler destroys the worker

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -21,6 +22,22 @@ namespace gb::rpc {
 namespace {
 
 constexpr int linkDescriptor = 3;
+
+// How many processes the kernel has ended for their memory, in every group of this machine.
+std::int64_t memoryKills()
+{
+    const auto counters = readFile("/proc/vmstat");
+    constexpr std::string_view name = "\noom_kill ";
+    const std::size_t at = counters ? counters->find(name) : std::string::npos;
+    return at == std::string::npos ? 0 : std::strtoll(counters->c_str() + at + name.size(), nullptr, 10);
+}
+
+// When memory runs out, the worker goes and the host stays to say so.
+void volunteerForMemory()
+{
+    const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    [[maybe_unused]] const auto ignored = ::write(fd, "500", 3);
+}
 
 struct ChildSetup
 {
@@ -39,6 +56,7 @@ struct ChildSetup
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    volunteerForMemory();
     ::setpgid(0, 0); // Ctrl+C is for the host, which ends its worker in order
     const int null = ::open("/dev/null", O_RDONLY);
     // High numbers first, so that no dup2 below closes a descriptor still needed.
@@ -73,8 +91,11 @@ std::string WorkerExit::sentence() const
         return "the sandbox of the worker has ended";
     if (signal != 0) {
         const char* name = ::sigabbrev_np(signal);
-        return "the worker was ended by signal SIG"
-            + std::string(name ? name : std::to_string(signal).c_str());
+        const std::string how =
+            "the worker was ended by signal SIG" + std::string(name ? name : std::to_string(signal).c_str());
+        return outOfMemory ? how + " because memory ran out (it held up to "
+                + std::to_string(mostMemory / (1 << 20)) + " MiB)"
+                           : how;
     }
     return "the worker ended with exit code " + std::to_string(code);
 }
@@ -88,6 +109,9 @@ Json WorkerExit::toJson() const
     } else {
         json["exit_code"] = code;
     }
+    if (outOfMemory)
+        json["out_of_memory"] = true;
+    json["most_memory"] = mostMemory;
     json["stderr"] = lastLines;
     return json;
 }
@@ -111,6 +135,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(
 
     std::unique_ptr<WorkerProcess> process(new WorkerProcess(loop, std::move(handlers)));
     const int parent = ::getpid();
+    process->m_memoryKills = memoryKills();
     process->m_pid = ::fork();
     if (process->m_pid < 0)
         return failErrno("cannot start", python, errno);
@@ -141,6 +166,7 @@ WorkerProcess::~WorkerProcess()
 
 void WorkerProcess::kill(int signal)
 {
+    m_killed = true;
     if (m_pid > 0)
         ::kill(-m_pid, signal); // with whatever it started
 }
@@ -199,7 +225,8 @@ void LastLines::add(std::string_view text)
 void WorkerProcess::reap()
 {
     int status = 0;
-    if (::waitpid(m_pid, &status, WNOHANG) != m_pid)
+    rusage used{};
+    if (::wait4(m_pid, &status, WNOHANG, &used) != m_pid)
         return;
     m_loop.unwatch(m_pidWatch);
     m_pid = -1;
@@ -208,6 +235,8 @@ void WorkerProcess::reap()
     WorkerExit exit;
     exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    exit.outOfMemory = exit.signal == SIGKILL && !m_killed && memoryKills() > m_memoryKills;
+    exit.mostMemory = std::int64_t{used.ru_maxrss} * 1024;
     exit.lastLines = m_lastLines.lines();
     // The handler usually destroys this object.
     const auto handler = m_handlers.exited;

@@ -22,6 +22,8 @@ struct WorkerExit
 {
     int code = 0;
     int signal = 0;
+    bool outOfMemory = false; // the kernel ended it to get memory back
+    std::int64_t mostMemory = 0; // bytes it held at a time
     bool sandboxGone = false; // with the sandbox it lived in
     std::vector<std::string> lastLines; // of its standard error
 
@@ -76,6 +78,8 @@ private:
     Pipe m_out;
     Pipe m_err;
     LastLines m_lastLines;
+    bool m_killed = false; // by us
+    std::int64_t m_memoryKills = 0; // of the machine, when this process began
 };
 
 } // namespace gb::rpc

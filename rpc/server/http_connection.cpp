@@ -256,24 +256,26 @@ void HttpConnection::refuse(const Refusal& refusal)
 }
 
 void HttpConnection::send(const HttpExchange& exchange, int status, std::string_view type,
-    const std::array<SharedText, 2>& body, std::string_view extra)
+    const std::array<SharedText, 3>& body, std::string_view extra)
 {
     if (!isCurrent(exchange) || m_phase != Phase::Answering)
         return;
     std::string head = headText(status, type, m_keepAlive, extra);
-    const std::size_t size = body[0].size() + body[1].size();
+    const std::size_t size = body[0].size() + body[1].size() + body[2].size();
     if (status != 304)
         head.append("Content-Length: ").append(std::to_string(size)).append("\r\n");
     head += "\r\n";
     constexpr std::size_t joinUpTo = 4096;
-    const bool join = body[0].size() <= joinUpTo;
-    if (join)
-        head += body[0].view();
-    enqueue(std::move(head));
-    if (!join)
-        enqueue(body[0]);
-    if (!body[1].empty())
-        enqueue(body[1]);
+    for (const SharedText& part : body) {
+        if (part.size() <= joinUpTo) {
+            head += part.view();
+            continue;
+        }
+        enqueue(std::exchange(head, {}));
+        enqueue(part);
+    }
+    if (!head.empty())
+        enqueue(std::move(head));
     answered();
 }
 

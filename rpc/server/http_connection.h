@@ -52,7 +52,7 @@ public:
 
     // for HttpExchange
     void send(const HttpExchange& exchange, int status, std::string_view type,
-        const std::array<SharedText, 2>& body, std::string_view extra);
+        const std::array<SharedText, 3>& body, std::string_view extra);
     void beginStream(const HttpExchange& exchange, std::string_view type);
     void streamText(const HttpExchange& exchange, std::string_view text);
     void endStream(const HttpExchange& exchange);

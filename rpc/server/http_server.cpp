@@ -41,11 +41,16 @@ HttpExchange::HttpExchange(std::weak_ptr<HttpConnection> connection, RequestHead
     : m_connection(std::move(connection)), m_head(std::move(head)), m_token(std::move(token))
 { }
 
-void HttpExchange::reply(
-    int status, std::string_view type, const SharedText& body, std::string_view extra, const SharedText& tail)
+void HttpExchange::reply(int status, std::string_view type, const SharedText& body, std::string_view extra)
 {
     if (const auto connection = m_connection.lock())
-        connection->send(*this, status, type, {body, tail}, extra);
+        connection->send(*this, status, type, {body}, extra);
+}
+
+void HttpExchange::replyParts(int status, std::string_view type, const std::array<SharedText, 3>& body)
+{
+    if (const auto connection = m_connection.lock())
+        connection->send(*this, status, type, body, {});
 }
 
 void HttpExchange::replyJson(int status, const Json& json)

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,9 +27,9 @@ public:
     const std::string& body() const { return m_body; }
     const TokenPtr& token() const { return m_token; }
 
-    // extra: whole header lines, each ended by \r\n; tail follows the body
-    void reply(int status, std::string_view type, const SharedText& body, std::string_view extra = {},
-        const SharedText& tail = {});
+    // extra: whole header lines, each ended by \r\n
+    void reply(int status, std::string_view type, const SharedText& body, std::string_view extra = {});
+    void replyParts(int status, std::string_view type, const std::array<SharedText, 3>& body);
     void replyJson(int status, const Json& json);
     // {"ok": false, "error": {"kind", "message"}}
     void refuse(int status, std::string_view kind, std::string_view message);

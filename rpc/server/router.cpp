@@ -28,7 +28,7 @@ int statusOf(const std::string& kind)
         return 403;
     if (kind == "busy")
         return 429;
-    if (kind == "not_loaded" || kind == "shutting_down")
+    if (kind == "not_loaded" || kind == "shutting_down" || kind == "no_room")
         return 503;
     return 400;
 }
@@ -63,6 +63,10 @@ const std::vector<Router::Entry>& Router::table()
 
 void Router::mcp(const HttpExchangePtr& exchange, const std::string&)
 {
+    // Read as a document, in the loop; a larger one would keep everybody waiting.
+    constexpr std::size_t largest = 4U << 20U;
+    if (exchange->body().size() > largest)
+        return exchange->refuse(413, "body_too_large", "a message of this protocol takes up to 4 MiB");
     m_mcp->handle(exchange);
 }
 
@@ -83,9 +87,10 @@ void Router::handle(const HttpExchangePtr& exchange)
     exchange->refuse(404, "not_found", "there is nothing at this address");
 }
 
-Result<CallRequest> readCall(Keeper& keeper, const HttpExchange& exchange)
+namespace {
+
+Result<CallRequest> requestOf(Keeper& keeper, const HttpExchange& exchange, Result<CallBody> body)
 {
-    auto body = readCallBody(exchange.body());
     if (!body)
         return fail(body.error());
     const auto schema = keeper.schema();
@@ -102,13 +107,31 @@ Result<CallRequest> readCall(Keeper& keeper, const HttpExchange& exchange)
     return request;
 }
 
-void resultFor(
-    Keeper& keeper, const CallEvent& done, bool record, std::function<void(const SharedText&)> take)
+} // namespace
+
+void readCall(Keeper& keeper, const HttpExchangePtr& exchange, std::function<void(Result<CallRequest>)> take)
+{
+    constexpr std::size_t checkInline = 256U << 10U;
+    if (exchange->body().size() <= checkInline)
+        return take(requestOf(keeper, *exchange, readCallBody(exchange->body())));
+    auto gone = std::make_shared<bool>(false);
+    exchange->onGone([gone] { *gone = true; });
+    auto body = std::make_shared<Result<CallBody>>();
+    keeper.background().run([exchange, body] { *body = readCallBody(exchange->body()); },
+        [&keeper, exchange, body, gone, take = std::move(take)] {
+            if (!*gone)
+                take(requestOf(keeper, *exchange, std::move(*body)));
+        });
+}
+
+void resultFor(Keeper& keeper, const CallEvent& done, bool record,
+    std::function<void(const SharedText&)> take, bool streamed)
 {
     const CallOutcome& outcome = *done.outcome;
+    const SharedText& result = streamed && outcome.returned ? *outcome.returned : outcome.result;
     if (record || !outcome.special)
-        return take(outcome.result);
-    const auto convert = [text = outcome.result, tensors = done.tensors] {
+        return take(result);
+    const auto convert = [text = result, tensors = done.tensors] {
         std::size_t unsaid = 0;
         return SharedText(plainForm(
             text.view(),
@@ -121,7 +144,7 @@ void resultFor(
             },
             unsaid));
     };
-    std::size_t work = outcome.result.size();
+    std::size_t work = result.size();
     for (const TensorPtr& tensor : done.tensors)
         work += tensor->elements() * 10;
     constexpr std::size_t convertInline = 256U << 10U;

@@ -37,11 +37,13 @@ private:
     // routes_original.cpp
     void originalList(const HttpExchangePtr& exchange, const std::string& rest);
     void originalCall(const HttpExchangePtr& exchange, const std::string& rest);
+    void startOriginal(const HttpExchangePtr& exchange, Result<CallRequest> request);
     // routes_calls.cpp
     void health(const HttpExchangePtr& exchange, const std::string& rest);
     void schema(const HttpExchangePtr& exchange, const std::string& rest);
     void reload(const HttpExchangePtr& exchange, const std::string& rest);
     void call(const HttpExchangePtr& exchange, const std::string& rest);
+    void startCall(const HttpExchangePtr& exchange, Result<CallRequest> request);
     void answerCall(const HttpExchangePtr& exchange, const CallEvent& event, bool record);
     void callState(const HttpExchangePtr& exchange, const std::string& rest);
     void cancelCall(const HttpExchangePtr& exchange, const std::string& rest);
@@ -60,12 +62,14 @@ private:
 };
 
 // Shared by the routes.
-Result<CallRequest> readCall(Keeper& keeper, const HttpExchange& exchange);
+// The body as a call, checked; a long one is checked beside the loop, so `take` may come later, and does not
+// come when the client has gone meanwhile.
+void readCall(Keeper& keeper, const HttpExchangePtr& exchange, std::function<void(Result<CallRequest>)> take);
 void refuseCall(HttpExchange& exchange, const Error& error);
 // The result as the caller wants it: record form, or what plain JSON can say. Large ones are written beside
-// the loop; done may therefore come later.
-void resultFor(
-    Keeper& keeper, const CallEvent& done, bool record, std::function<void(const SharedText&)> take);
+// the loop; take may therefore come later. streamed: the items have been sent one by one.
+void resultFor(Keeper& keeper, const CallEvent& done, bool record,
+    std::function<void(const SharedText&)> take, bool streamed = false);
 // What this caller may read of an error: agents do not see where things lie on this machine.
 Json visibleError(const Json& error, const Caller& caller, const HostConfig& config);
 

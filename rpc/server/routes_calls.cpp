@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include <backend/base/ids.h>
 #include <backend/base/json.h>
 #include <rpc/keeper/json_check.h>
@@ -19,38 +21,93 @@ std::string dumped(const Json& json)
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// {"id","ok","result"|"error","state","generation","ns","warnings"}
-std::string answerText(
-    const CallOutcome& outcome, std::string_view result, const Caller& caller, const HostConfig& config)
+// {"id","ok","result"|"error","state","generation","ns","warnings"}, with the result as it is between two
+// others
+std::array<SharedText, 3> answerParts(
+    const CallOutcome& outcome, const SharedText& result, const Caller& caller, const HostConfig& config)
 {
-    std::string text = R"({"id":")" + outcome.id + R"(","ok":)" + (outcome.ok() ? "true" : "false");
+    std::string head = R"({"id":")" + outcome.id + R"(","ok":)" + (outcome.ok() ? "true" : "false");
     if (outcome.ok())
-        text.append(",\"result\":").append(result);
+        head += ",\"result\":";
     else
-        text += ",\"error\":" + dumped(visibleError(outcome.error, caller, config));
-    text += R"(,"state":")" + outcome.state + R"(","generation":)" + std::to_string(outcome.generation)
-        + ",\"ns\":{\"queue\":" + std::to_string(outcome.ns.queue) + ",\"compute\":"
-        + std::to_string(outcome.ns.compute) + ",\"serialise\":" + std::to_string(outcome.ns.serialise) + "}";
+        head += ",\"error\":" + dumped(visibleError(outcome.error, caller, config));
+    std::string text = R"(,"state":")" + outcome.state + R"(","generation":)"
+        + std::to_string(outcome.generation) + ",\"ns\":{\"queue\":" + std::to_string(outcome.ns.queue)
+        + ",\"compute\":" + std::to_string(outcome.ns.compute)
+        + ",\"serialise\":" + std::to_string(outcome.ns.serialise) + "}";
     if (!outcome.warnings.empty())
         text += ",\"warnings\":" + dumped(outcome.warnings);
-    return text + "}";
+    text += '}';
+    return {std::move(head), outcome.ok() ? result : SharedText(), std::move(text)};
 }
 
-void streamEvent(const HttpExchangePtr& exchange, const std::string& id, const CallEvent& event, bool record)
+TensorLookup lookupIn(const std::vector<TensorPtr>& tensors)
+{
+    return [&tensors](const std::string& handle) -> TensorPtr {
+        const auto found = std::ranges::find(tensors, handle, &Tensor::handle);
+        return found == tensors.end() ? nullptr : *found;
+    };
+}
+
+std::string eventText(const std::string& id, const CallEvent& event, bool record)
 {
     std::string data = R"({"id":")" + id + "\"";
     std::size_t unsaid = 0;
     if (event.kind == CallEvent::Kind::Item && event.special && !record)
-        data += ",\"item\":"
-            + plainForm(
-                event.item.view(), [](const std::string&) { return nullptr; }, unsaid);
+        data += ",\"item\":" + plainForm(event.item.view(), lookupIn(event.tensors), unsaid);
     else if (event.kind == CallEvent::Kind::Item)
         data.append(",\"item\":").append(event.item.view());
     const std::string members = dumped(event.data);
     if (members.size() > 2)
         data += "," + members.substr(1, members.size() - 2);
-    exchange->write(sseEvent(nameOf(event.kind), data + "}"));
+    return sseEvent(nameOf(event.kind), data + "}");
 }
+
+// Writes the events of one call in their order, long ones beside the loop.
+class EventWriter
+{
+public:
+    EventWriter(Keeper& keeper, HttpExchangePtr exchange, std::string id, bool record)
+        : m_keeper(keeper), m_exchange(std::move(exchange)), m_id(std::move(id)), m_record(record)
+    { }
+
+    void write(const CallEvent& event)
+    {
+        constexpr std::size_t writeInline = 256U << 10U;
+        std::size_t work = event.item.size();
+        for (const TensorPtr& tensor : event.tensors)
+            work += m_record ? 0 : tensor->elements() * 10;
+        if (*m_waiting == 0 && work <= writeInline)
+            return m_exchange->write(eventText(m_id, event, m_record));
+        auto text = std::make_shared<std::string>();
+        later([text, event, id = m_id, record = m_record] { *text = eventText(id, event, record); },
+            [text, exchange = m_exchange] { exchange->write(*text); });
+    }
+
+    // Calls at once, or when everything before has been written.
+    void afterwards(std::function<void()> done)
+    {
+        if (*m_waiting == 0)
+            return done();
+        later([] {}, std::move(done));
+    }
+
+private:
+    void later(std::function<void()> work, std::function<void()> done)
+    {
+        ++*m_waiting;
+        m_keeper.background().run(std::move(work), [waiting = m_waiting, done = std::move(done)] {
+            --*waiting;
+            done();
+        });
+    }
+
+    Keeper& m_keeper;
+    HttpExchangePtr m_exchange;
+    std::string m_id;
+    bool m_record;
+    std::shared_ptr<std::size_t> m_waiting = std::make_shared<std::size_t>(0);
+};
 
 } // namespace
 
@@ -89,7 +146,12 @@ void Router::reload(const HttpExchangePtr& exchange, const std::string&)
 
 void Router::call(const HttpExchangePtr& exchange, const std::string&)
 {
-    auto request = readCall(m_keeper, *exchange);
+    readCall(m_keeper, exchange,
+        [this, exchange](Result<CallRequest> request) { startCall(exchange, std::move(request)); });
+}
+
+void Router::startCall(const HttpExchangePtr& exchange, Result<CallRequest> request)
+{
     if (!request)
         return refuseCall(*exchange, request.error());
     const bool record = exchange->head().accepts(ownType);
@@ -99,13 +161,19 @@ void Router::call(const HttpExchangePtr& exchange, const std::string&)
     if (request->id.empty())
         request->id = newId();
     const std::string id = request->id;
+    const auto writer = stream ? std::make_shared<EventWriter>(m_keeper, exchange, id, record)
+                               : std::shared_ptr<EventWriter>();
     const auto started = m_keeper.call(std::move(*request), [=, this](const CallEvent& event) {
-        if (stream && !exchange->streaming())
+        if (!writer && event.kind == CallEvent::Kind::Done)
+            return answerCall(exchange, event, record);
+        if (!writer)
+            return;
+        if (!exchange->streaming())
             exchange->beginStream("text/event-stream");
         if (event.kind == CallEvent::Kind::Done)
-            answerCall(exchange, event, record);
-        else if (stream)
-            streamEvent(exchange, id, event, record);
+            writer->afterwards([=, this] { answerCall(exchange, event, record); });
+        else
+            writer->write(event);
     });
     if (!started)
         return refuseCall(*exchange, started.error());
@@ -115,14 +183,16 @@ void Router::call(const HttpExchangePtr& exchange, const std::string&)
 void Router::answerCall(const HttpExchangePtr& exchange, const CallEvent& event, bool record)
 {
     resultFor(
-        m_keeper, event, record, [this, exchange, record, outcome = event.outcome](const SharedText& result) {
-            std::string text =
-                answerText(*outcome, result.view(), exchange->token()->caller, m_keeper.config());
+        m_keeper, event, record,
+        [this, exchange, record, outcome = event.outcome](const SharedText& result) {
+            const auto parts = answerParts(*outcome, result, exchange->token()->caller, m_keeper.config());
             if (!exchange->streaming())
-                return exchange->reply(200, record ? ownType : "application/json", std::move(text));
-            exchange->write(sseEvent("result", text));
+                return exchange->replyParts(200, record ? ownType : "application/json", parts);
+            std::string text(parts[0].view());
+            exchange->write(sseEvent("result", text.append(parts[1].view()).append(parts[2].view())));
             exchange->endStream();
-        });
+        },
+        exchange->streaming());
 }
 
 void Router::callState(const HttpExchangePtr& exchange, const std::string& id)
@@ -136,8 +206,8 @@ void Router::callState(const HttpExchangePtr& exchange, const std::string& id)
             {{"id", id}, {"fn", call->request.fn}, {"at", call->atMs},
                 {"state", call->startedNs != 0 ? "running" : "queued"}});
     if (const CallOutcomePtr outcome = m_keeper.findDone(id); outcome && mine(outcome->caller))
-        return exchange->reply(
-            200, ownType, answerText(*outcome, outcome->result.view(), caller, m_keeper.config()));
+        return exchange->replyParts(
+            200, ownType, answerParts(*outcome, outcome->result, caller, m_keeper.config()));
     exchange->refuse(404, "not_found", "no such call, or it is too long ago");
 }
 

@@ -19,10 +19,15 @@ void Router::originalList(const HttpExchangePtr& exchange, const std::string&)
 
 void Router::originalCall(const HttpExchangePtr& exchange, const std::string&)
 {
+    readCall(m_keeper, exchange,
+        [this, exchange](Result<CallRequest> request) { startOriginal(exchange, std::move(request)); });
+}
+
+void Router::startOriginal(const HttpExchangePtr& exchange, Result<CallRequest> request)
+{
     const auto refuse = [exchange](int status, const std::string& message) {
         exchange->replyJson(status, {{"ok", false}, {"error", message}, {"traceback", ""}});
     };
-    auto request = readCall(m_keeper, *exchange);
     if (!request)
         return refuse(request.error().code == "unknown_function" ? 404 : 400, request.error().message);
     const auto id = m_keeper.call(std::move(*request), [this, exchange](const CallEvent& event) {
@@ -31,9 +36,9 @@ void Router::originalCall(const HttpExchangePtr& exchange, const std::string&)
         const CallOutcome& outcome = *event.outcome;
         if (outcome.ok()) {
             return resultFor(m_keeper, event, false, [exchange](const SharedText& result) {
-                std::string body = R"({"ok": true, "result": )";
-                body.append(result.view()).append("}");
-                exchange->reply(200, "application/json", SharedText(std::move(body)));
+                static const SharedText head(R"({"ok": true, "result": )");
+                static const SharedText tail("}");
+                exchange->replyParts(200, "application/json", {head, result, tail});
             });
         }
         const Json error = visibleError(outcome.error, exchange->token()->caller, m_keeper.config());

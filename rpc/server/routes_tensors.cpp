@@ -55,7 +55,7 @@ void Router::tensor(const HttpExchangePtr& exchange, const std::string& rest)
         handle, queryValue(exchange->head().query, "slice"), [exchange](const Result<TensorPtr>& found) {
             if (!found)
                 return refuseTensor(*exchange, found.error());
-            exchange->reply(200, tensorType, safetensorsHeader(**found), {}, (*found)->data());
+            exchange->replyParts(200, tensorType, {safetensorsHeader(**found), (*found)->data(), {}});
         });
 }
 

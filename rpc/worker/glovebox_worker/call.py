@@ -36,7 +36,7 @@ class Call:
     __slots__ = (
         "id", "fn", "args", "binary", "stream", "timeout", "state", "deadline", "grace", "thread",
         "task", "cancel_requested", "interruptible", "striking", "reason", "polled", "started_sent",
-        "began", "output", "output_bytes", "output_cut", "progress", "items",
+        "began", "output", "output_bytes", "output_cut", "progress", "items", "warnings",
     )  # fmt: skip
 
     def __init__(self, header: Dict[str, Any], fn: Exposed, args: bytes) -> None:
@@ -64,6 +64,7 @@ class Call:
         self.output_cut = False
         self.progress: Any = None
         self.items = 0
+        self.warnings: List[str] = []
 
     def strike(self) -> None:
         """Send the exception, from the thread that reads the link. ``cancel_requested`` is already set."""

@@ -10,14 +10,14 @@ import types
 from collections import deque
 from contextvars import Context, copy_context
 from time import monotonic, perf_counter_ns
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Sequence, Tuple
 
 from . import serialise
 from .aio import LoopThread, is_async_generator, is_awaitable
 from .call import DONE, QUEUED, RUNNING, Call, current
 from .errors import CallError, Cancelled, exception_error, plain_error
 from .link import Link, encode_header
-from .tensors import TensorStore
+from .tensors import Captured, TensorStore
 from .values import decode_arguments
 
 _OK = (
@@ -26,6 +26,7 @@ _OK = (
 _GRACE = 1.0
 _LOOP_GRACE = 0.2
 _MAX_WAITING_ITEMS = 4 << 20
+_MAX_WARNINGS = 20
 
 Arguments = Tuple[List[Any], Dict[str, Any]]
 
@@ -40,7 +41,7 @@ class Executor:
         self._loop = LoopThread()
         self._loose: List[Tuple[str, str]] = []
         self._loose_told = False
-        self._frames: "Deque[Tuple[Call, Dict[str, Any], bytes]]" = deque()
+        self._frames: "Deque[Tuple[Call, Dict[str, Any], bytes, Sequence[Captured], int]]" = deque()
         self._frame_bytes = 0
         self.output_bytes = 1 << 20
         self.result_bytes = 256 << 20
@@ -134,17 +135,23 @@ class Executor:
         if not call.stream:
             items.append(item)
             return
-        encoded = serialise.encode(item, f"item {call.items}")
-        header = {"t": "item", "id": call.id, "index": call.items, "special": encoded.special}
+        encoded = self._encode(call, item, f"item {call.items}")
+        header: Dict[str, Any] = {"t": "item", "id": call.id, "index": call.items, "special": encoded.special}
+        if encoded.tensors:
+            header["tensors"] = [tensor.as_json() for tensor in encoded.tensors]
         call.items += 1
-        self.enqueue(call, header, encoded.text)
+        call.warnings += encoded.warnings[: _MAX_WARNINGS - len(call.warnings)]
+        self.enqueue(call, header, encoded.text, encoded.tensors)
 
     # --- frames made while the author's code runs ------------------------------------------------------------
 
-    def enqueue(self, call: Call, header: Dict[str, Any], attachment: bytes = b"") -> None:
+    def enqueue(
+        self, call: Call, header: Dict[str, Any], attachment: bytes = b"", tensors: Sequence[Captured] = ()
+    ) -> None:
         """From the author's thread. An append cannot be cut in two by an exception; the standby sends it."""
-        self._frame_bytes += len(attachment) + 200
-        self._frames.append((call, header, attachment))
+        size = len(attachment) + sum(tensor.size for tensor in tensors) + 200
+        self._frame_bytes += size
+        self._frames.append((call, header, attachment, tensors, size))
         self._wake()
         while self._frame_bytes > _MAX_WAITING_ITEMS and not self._link.closed:
             threading.Event().wait(0.002)
@@ -201,12 +208,14 @@ class Executor:
 
     def _flush_frames(self) -> None:
         while self._frames:
-            call, header, attachment = self._frames.popleft()
-            self._frame_bytes -= len(attachment) + 200
+            call, header, attachment, tensors, size = self._frames.popleft()
+            self._frame_bytes -= size
             if call.state == RUNNING:
                 self._send_started(call)
                 self._flush_call(call)
-                self._link.send(header, attachment)
+                self._link.send(header, attachment, [tensor.fd for tensor in tensors if tensor.fd is not None])
+            for tensor in tensors:
+                tensor.close()
         self._frame_bytes = 0  # threads add to it without a lock, so it may have drifted
 
     def _send_started(self, call: Call) -> None:
@@ -271,26 +280,26 @@ class Executor:
         with self._order:
             self._flush_rest(call)
             self._end(call)
-            if not encoded.special and not encoded.warnings:
+            if not encoded.special and not encoded.warnings and not call.warnings:
                 self._link.send_raw(_OK % (call.id, compute, serialised), encoded.text)
                 return
             header = {
                 "t": "result", "id": call.id, "ok": True, "ns": {"compute": compute, "serialise": serialised},
                 "special": encoded.special, "tensors": [tensor.as_json() for tensor in encoded.tensors],
-                "warnings": encoded.warnings,
+                "warnings": call.warnings + encoded.warnings,
             }  # fmt: skip
             fds = [tensor.fd for tensor in encoded.tensors if tensor.fd is not None]
             self._link.send_raw(encode_header(header), encoded.text, fds)
         for tensor in encoded.tensors:
             tensor.close()
 
-    def _encode(self, call: Call, value: Any) -> serialise.Encoded:
+    def _encode(self, call: Call, value: Any, root: str = "result") -> serialise.Encoded:
         store = self.store if call.fn.tensors == "binary" else None
-        encoded = serialise.encode(value, "result", store, call.binary)
+        encoded = serialise.encode(value, root, store, call.binary)
         if len(encoded.text) > self.result_bytes:
             for tensor in encoded.tensors:
                 tensor.close()
-            text = f"the result is {len(encoded.text)} bytes of JSON, more than the limit of {self.result_bytes}"
+            text = f"the {root} is {len(encoded.text)} bytes of JSON, more than the limit of {self.result_bytes}"
             raise CallError("reply_too_large", text)
         return encoded
 

@@ -60,6 +60,17 @@ def count(n: int):
         yield {"i": i}
 
 @expose
+def returns(n: int):
+    for i in range(n):
+        yield float("nan") if i == 1 else i
+    return "the end"
+
+@expose
+def chunks(n: int, size: int):
+    for i in range(n):
+        yield "x" * size
+
+@expose
 def flood(lines: int):
     for _ in range(lines):
         print("x" * 1000)

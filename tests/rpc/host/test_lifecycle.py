@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
-from host_process import HostProcess
+from host_process import HostProcess, read_answer
 
 
 @pytest.mark.parametrize(
@@ -187,3 +189,127 @@ def _ignore(run: Callable[[], object]) -> None:
         run()
     except Exception:  # noqa: BLE001 - the host is being ended
         return
+
+
+def test_health_answers_while_a_large_body_is_checked(start: Callable[..., HostProcess]) -> None:
+    host = start()
+    body = b'{"fn":"leave","args":[[' + b"1," * (28 << 20) + b'1],{"a":1,"a":2}]}'
+    with socket.create_connection(("127.0.0.1", host.port), timeout=30) as large:
+        large.sendall(host.head(Content_Length=str(len(body))) + body)
+        answered = 0
+        # Were it checked in the loop, only what is asked while the last bytes arrive would be answered.
+        while answered < 20 and not select.select([large], [], [], 0)[0]:
+            assert host.get("/v1/health")["ok"]
+            answered += 1
+        answer = read_answer(large)
+    assert answered == 20
+    assert answer.startswith(b"HTTP/1.1 400") and b"json.duplicate_key" in answer
+
+
+def test_no_call_runs_where_its_record_finds_no_room(start: Callable[..., HostProcess]) -> None:
+    host = start(limits={"spool_bytes": 20_000})
+    control = host.control()
+    control.call("keeper.hello", protocol=1)
+    ran = 0
+    while True:
+        status, text, _ = host.request("POST", "/v1/calls", {"fn": "echo", "args": ["x" * 1000]})
+        if status != 200:
+            break
+        ran += 1
+        assert ran < 100
+    assert status == 503 and json.loads(text)["error"]["kind"] == "no_room"
+    assert ran > 5 and len(host.records()) < ran  # the last one waits in the host
+    control.call("keeper.records", since=0)
+    for seq in range(1, ran):
+        assert control.notified("keeper.record")[0]["seq"] == seq
+    control.call("keeper.ack", seq=ran - 1)
+    assert host.result("add", 1) == 2
+    assert control.notified("keeper.record", lambda p: p["seq"] == ran)[0]["record"]["fn"] == "echo"
+    assert control.notified("keeper.record", lambda p: p["seq"] == ran + 1)[0]["record"]["fn"] == "add"
+
+
+class MemoryGroup:
+    """A control group with a limit, where this machine lets us make one."""
+
+    def __init__(self, megabytes: int) -> None:
+        name, limit = f"gb-test-{os.getpid()}", str(megabytes << 20)
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, kinds, path = line.split(":", 2)
+            if kinds == "memory":
+                self.folder = Path("/sys/fs/cgroup/memory") / path.strip("/") / name
+                files = {"memory.limit_in_bytes": limit}
+                break
+            if kinds == "" and "memory" in _text(Path("/sys/fs/cgroup/cgroup.controllers")):
+                self.folder = Path("/sys/fs/cgroup") / path.strip("/") / name
+                files = {"memory.max": limit, "memory.swap.max": "0"}
+                break
+        else:
+            raise OSError("there is no memory controller")
+        self.folder.mkdir()
+        try:
+            for file, value in files.items():
+                (self.folder / file).write_text(value)
+        except OSError:
+            self.folder.rmdir()
+            raise
+
+    def take(self, pid: int) -> None:
+        (self.folder / "cgroup.procs").write_text(str(pid))
+
+    def remove(self) -> None:
+        self.folder.rmdir()
+
+
+def _text(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+MEMORY = """
+import os, signal
+pid = os.getpid()
+
+@expose
+def worker() -> int:
+    return pid
+
+@expose
+def take(megabytes: int) -> int:
+    return len(b"x" * (megabytes << 20))
+
+@expose
+def stop():
+    os.kill(pid, signal.SIGKILL)
+"""
+
+
+def test_a_worker_without_memory_is_replaced_and_the_record_says_why(start: Callable[..., HostProcess]) -> None:
+    if "oom_kill " not in _text(Path("/proc/vmstat")):
+        pytest.skip("this kernel does not count what it ends")
+    try:
+        group = MemoryGroup(160)
+    except OSError as error:
+        pytest.skip(f"no memory group can be made here: {error}")
+    try:
+        host = start(MEMORY)
+        group.take(host.process.pid)
+        group.take(host.result("worker"))
+        assert host.result("take", 20) == 20 << 20
+        error = host.call("take", 400)["error"]
+        assert error["kind"] == "worker_died" and "memory ran out" in error["message"]
+        assert error["worker"]["out_of_memory"] is True and error["worker"]["most_memory"] > 20 << 20
+        assert host.result("take", 20) == 20 << 20
+        assert "memory ran out" in host.records()[-2]["error"]["message"]
+        # Another's SIGKILL is not called that.
+        error = host.call("stop")["error"]
+        assert "SIGKILL" in error["message"] and "memory" not in error["message"]
+        assert host.result("take", 1) == 1 << 20
+        host.close()
+    finally:
+        group.remove()
+
+
+def test_memory_that_python_itself_does_not_get_is_an_error(start: Callable[..., HostProcess]) -> None:
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+    host = start(limit + MEMORY)
+    assert host.call("take", 3000)["error"]["type"] == "MemoryError"
+    assert host.result("take", 20) == 20 << 20 and host.get("/v1/health")["generation"] == 1

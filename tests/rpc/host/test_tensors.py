@@ -35,6 +35,11 @@ def pair():
     return {"first": value, "second": [np.arange(6).reshape(2, 3)[:, ::2]], "$gb": 1}
 
 @expose(tensors="binary")
+def steps(n: int, size: int):
+    for i in range(n):
+        yield {"step": i, "value": np.full(size, i, dtype=np.float32)}
+
+@expose(tensors="binary")
 def unsealed(how: str):
     def bad(parts):
         fd = os.memfd_create("x", os.MFD_ALLOW_SEALING)
@@ -178,3 +183,23 @@ def test_control_link_reads_tensors(host: HostProcess) -> None:
     with pytest.raises(RuntimeError, match="handle_gone"):
         control.call("keeper.tensor", handle="9-1", what="stats")
     control.close()
+
+
+def items(text: bytes) -> list[dict]:
+    events = [block.split(b"\ndata: ", 1) for block in text.split(b"\n\n") if block.startswith(b"event: item")]
+    return [json.loads(data)["item"] for _, data in events]
+
+
+@pytest.mark.parametrize("size", [4, 60_000])  # the longer ones are written beside the loop
+def test_tensors_inside_streamed_items(host: HostProcess, size: int) -> None:
+    body = {"fn": "steps", "args": [4, size]}
+    _, text, _ = host.request("POST", "/v1/calls", body, Accept="text/event-stream")
+    assert items(text) == [{"step": i, "value": [float(i)] * size} for i in range(4)]
+    _, text, _ = host.request("POST", "/v1/calls", body, Accept=f"text/event-stream, {OWN}")
+    forms = items(text)
+    assert [form["value"]["stats"]["mean"] for form in forms] == [0, 1, 2, 3]
+    got = fetch(host, f"/v1/tensors/{forms[3]['value']['handle']}")["tensor"]
+    assert got.shape == (size,) and (got == 3).all()
+    assert host.records()[-1]["result"] == forms
+    refused = host.call("steps", 2, 70_000_000_000)
+    assert not refused["ok"] and host.call("pair")["ok"]

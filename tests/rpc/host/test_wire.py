@@ -75,6 +75,31 @@ def test_stream_of_events(host: HostProcess) -> None:
     assert last["ok"] is True
 
 
+def last_event(text: bytes) -> dict:
+    return json.loads(text.decode().rstrip().rsplit("data: ", 1)[1])
+
+
+def test_streamed_items_stand_in_the_record(start: Callable[..., HostProcess]) -> None:
+    host = start()
+    _, text, _ = host.request("POST", "/v1/calls", {"fn": "returns", "args": [3]}, Accept="text/event-stream")
+    assert b'"item":null' in text and last_event(text)["result"] == "the end"
+    assert host.result("returns", 3) == [0, None, 2]
+    control = host.control()
+    _, result = control.call("keeper.call", b'{"args":[3]}', fn="returns", stream=True)
+    assert json.loads(result) == [0, {"$gb": "nan"}, 2]
+    _, result = control.call("keeper.call", b'{"args":[0]}', fn="returns", stream=True)
+    assert json.loads(result) == []
+    streamed, plain, linked, empty = host.records()
+    assert streamed["result"] == plain["result"] == linked["result"] == [0, {"$gb": "nan"}, 2]
+    assert streamed["warnings"] and empty["result"] == []
+    # What is kept of them is bounded; the caller had them all.
+    answer, result = control.call("keeper.call", b'{"args":[6,4000000]}', fn="chunks", stream=True)
+    assert len(json.loads(result)) == 4 and answer["record"]["result_cut"]
+    assert "the first 4 of 6 items" in answer["record"]["warnings"][-1]
+    sent = [params for params, _ in control.notes if json.dumps(params).count('"item"')]
+    assert len(sent) >= 1
+
+
 def test_a_call_can_be_looked_up_and_cancelled(host: HostProcess) -> None:
     call = "018f0000-0000-7000-8000-000000000001"
     answers: list[dict] = []

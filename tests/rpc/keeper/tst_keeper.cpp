@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <csignal>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <QTest>
@@ -200,6 +202,37 @@ private Q_SLOTS:
         (*spool)->acknowledge(99);
         QVERIFY(!(*spool)->read(5)->has_value());
         QCOMPARE((*spool)->nextSeq(), 6U);
+    }
+
+    void spoolsKeepWhatTheyHaveWhenThereIsNoRoom()
+    {
+        const test::TemporaryFolder folder;
+        const auto path = folder.path() / "spool";
+        const std::string big(50U << 10U, 'x');
+        rlimit before{};
+        ::getrlimit(RLIMIT_FSIZE, &before);
+        {
+            const auto spool = Spool::open(path, 400U << 10U);
+            QVERIFY((*spool)->append({"{}", {}, big}));
+            // The file system takes a part of the record and then nothing any more, as a full one does.
+            std::signal(SIGXFSZ, SIG_IGN);
+            const rlimit little{80U << 10U, before.rlim_max};
+            ::setrlimit(RLIMIT_FSIZE, &little);
+            const auto refused = (*spool)->append({"{}", {}, big});
+            ::setrlimit(RLIMIT_FSIZE, &before);
+            QVERIFY(!refused);
+            QVERIFY2(refused.error().code.starts_with("io."), refused.error().code.c_str());
+            QCOMPARE((*spool)->nextSeq(), 2U);
+            while ((*spool)->append({"{}", {}, big})) { }
+            QCOMPARE((*spool)->append({"{}", {}, big}).error().code, std::string("spool.full"));
+            QCOMPARE((*spool)->nextSeq(), 8U);
+        }
+        const auto spool = Spool::open(path, 400U << 10U);
+        for (std::uint64_t seq = 1; seq < 8; ++seq)
+            QCOMPARE((*(*spool)->read(seq))->attachment, big);
+        QVERIFY(!(*spool)->append({"{}", {}, big}));
+        (*spool)->acknowledge(4);
+        QVERIFY((*spool)->append({"{}", {}, big}));
     }
 
     void spoolsShrinkWhenAcknowledged()
