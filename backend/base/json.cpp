@@ -4,7 +4,7 @@
 #include "json.h"
 
 #ifndef GB_WITHOUT_SIMDJSON
-#include "quickjson.h"
+#include "shortjson.h"
 #endif
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "quickjson.h"
+#include "shortjson.h"
 
 #include <algorithm>
 #include <unordered_set>
