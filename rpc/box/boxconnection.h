@@ -86,16 +86,28 @@ private:
     void pump(Following& following);
     void pumpAll();
 
-    // Asks in another thread, answers here. What is answered is made of the outcome by `then`.
+    // Asks in another thread, answers here. What is answered is made of the outcome by `then`. What still
+    // waits for a thread when the connection has gone is not done.
     template <typename Work, typename Then>
     void ask(Background& threads, std::int64_t id, Work work, Then then)
     {
-        m_box.limits().used();
-        inBackground(threads, std::move(work),
-            [weak = weak_from_this(), id, then = std::move(then)](auto outcome) mutable {
+        if (m_asking >= mostAsked)
+            return refuse(id, {"sandbox.busy", "too many requests of this connection are under way"});
+        ++m_asking;
+        const std::weak_ptr<BoxConnection> weak = weak_from_this();
+        using Outcome = std::invoke_result_t<Work>;
+        inBackground(
+            threads,
+            [weak, work = std::move(work)]() mutable -> Outcome {
+                if (weak.expired())
+                    return fail("sandbox.nobody", "nobody waits for the answer");
+                return work();
+            },
+            [weak, id, then = std::move(then)](Outcome outcome) mutable {
                 const auto self = weak.lock();
                 if (!self)
                     return;
+                --self->m_asking;
                 if (!outcome)
                     return self->refuse(id, outcome.error());
                 then(*self, outcome);
@@ -113,6 +125,8 @@ private:
     std::map<std::string, Following> m_following;
     std::shared_ptr<Worker> m_worker;
     bool m_busy = false;
+    static constexpr int mostAsked = 128;
+    int m_asking = 0;
 };
 
 } // namespace gb::rpc

@@ -27,6 +27,7 @@ void BoxConnection::askInit(std::int64_t id, std::function<Result<Json>()> quest
 
 void BoxConnection::put(std::int64_t id, const Json& params, SharedText attachment)
 {
+    m_box.limits().used();
     constexpr unsigned plain = 0644;
     const std::string path = stringOr(params, "path");
     const std::string file = stringOr(params, "file");
@@ -49,6 +50,7 @@ void BoxConnection::put(std::int64_t id, const Json& params, SharedText attachme
 
 void BoxConnection::putFolder(std::int64_t id, const Json& params, SharedText)
 {
+    m_box.limits().used();
     const fs::path folder = stringOr(params, "folder");
     std::error_code error;
     if (!folder.is_absolute() || !fs::is_directory(folder, error))
@@ -63,6 +65,7 @@ void BoxConnection::putFolder(std::int64_t id, const Json& params, SharedText)
 
 void BoxConnection::get(std::int64_t id, const Json& params, SharedText)
 {
+    m_box.limits().used();
     const std::string path = stringOr(params, "path");
     if (const std::string file = stringOr(params, "file"); !file.empty()) {
         return ask(
@@ -89,6 +92,7 @@ void BoxConnection::get(std::int64_t id, const Json& params, SharedText)
 
 void BoxConnection::list(std::int64_t id, const Json& params, SharedText)
 {
+    m_box.limits().used();
     askInit(id, [init = &m_box.init(), path = stringOr(params, "path"), after = stringOr(params, "after")] {
         return init->list(path, after);
     });
@@ -96,11 +100,13 @@ void BoxConnection::list(std::int64_t id, const Json& params, SharedText)
 
 void BoxConnection::stat(std::int64_t id, const Json& params, SharedText)
 {
+    m_box.limits().used();
     askInit(id, [init = &m_box.init(), path = stringOr(params, "path")] { return init->stat(path); });
 }
 
 void BoxConnection::makeFolder(std::int64_t id, const Json& params, SharedText)
 {
+    m_box.limits().used();
     constexpr unsigned plain = 0755;
     const auto mode = static_cast<unsigned>(integerOr(params, "mode", plain));
     ask(
@@ -114,18 +120,7 @@ void BoxConnection::makeFolder(std::int64_t id, const Json& params, SharedText)
 void BoxConnection::meters(std::int64_t id, const Json&, SharedText)
 {
     // Not a use of the sandbox: windows ask all the time.
-    inBackground(
-        m_box.threads(), [init = &m_box.init()] { return init->meters(); },
-        [weak = weak_from_this(), id](Result<Json> meters) {
-            const auto self = weak.lock();
-            if (!self)
-                return;
-            if (!meters)
-                return self->refuse(id, meters.error());
-            meters->erase("t");
-            meters->erase("ch");
-            self->answer(id, *meters);
-        });
+    askInit(id, [init = &m_box.init()] { return init->meters(); });
 }
 
 void BoxConnection::port(std::int64_t id, const Json& params, SharedText)
