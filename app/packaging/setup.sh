@@ -6,7 +6,7 @@
 
 GB_PACKAGES_BUILD=(g++ cmake ninja-build ccache mold pkg-config python3 python3-dev git ca-certificates
     qt6-base-dev nlohmann-json3-dev libexpected-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev libboost-dev
-    libsimdjson-dev libtomlplusplus-dev libseccomp-dev libarchive-dev pybind11-dev)
+    libsimdjson-dev libtomlplusplus-dev libseccomp-dev libarchive-dev pybind11-dev qtkeychain-qt6-dev)
 GB_PACKAGES_RUN=(bubblewrap mmdebstrap uidmap python3-venv)
 GB_PACKAGES_GUI=(qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools linguist-qt6 fonts-dejavu-core
     qt6-wayland)

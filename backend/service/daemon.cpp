@@ -51,6 +51,7 @@ Result<std::unique_ptr<Daemon>> Daemon::create(DaemonOptions options)
     if (!settings)
         return fail(settings.error());
     std::unique_ptr<Daemon> daemon(new Daemon(std::move(options), std::move(*store), std::move(*settings)));
+    GB_TRY(daemon->openSecrets());
     GB_TRY(daemon->openModels());
     daemon->bindMethods();
     GB_TRY(daemon->m_interfaces->attachAll());
@@ -102,11 +103,32 @@ void Daemon::connectParts()
 void Daemon::bindMethods()
 {
     const Services services{this, m_store.get(), &m_settings, &m_state, &m_feeds, &m_jobs, m_interfaces.get(),
-        m_models.get(), m_options.dataFolder};
+        m_models.get(), m_secrets.get(), m_options.dataFolder};
     for (const auto bind : {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods,
-             bindSettingsMethods, bindInterfaceMethods, bindExposeMethods, bindCallMethods, bindRunMethods,
-             bindExperimentMethods, bindDiagnosticsMethods, bindDoctorMethods, bindModelMethods})
+             bindSettingsMethods, bindSecretMethods, bindInterfaceMethods, bindExposeMethods, bindCallMethods,
+             bindRunMethods, bindExperimentMethods, bindDiagnosticsMethods, bindDoctorMethods,
+             bindModelMethods})
         bind(&m_dispatcher, services);
+}
+
+Status Daemon::openSecrets()
+{
+    auto secrets = SecretStore::open(
+        m_options.dataFolder / "secrets.json", desktopKeyStore("Glovebox " + m_options.dataFolder.string()));
+    if (!secrets)
+        return fail(secrets.error());
+    m_secrets = std::move(*secrets);
+    m_secrets->useKeyStore(m_settings.boolean("secrets.key_store"));
+    // What is written from now on is written without them.
+    const auto tell = [this] {
+        std::vector<SecretValue> values;
+        for (const auto& [name, value] : m_secrets->values())
+            values.push_back({name, value});
+        m_store->setSecretValues(values);
+    };
+    tell();
+    connect(m_secrets.get(), &SecretStore::changed, this, tell);
+    return {};
 }
 
 Status Daemon::openModels()

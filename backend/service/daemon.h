@@ -12,6 +12,7 @@
 
 #include <backend/base/fd.h>
 #include <backend/models/modeldownloads.h>
+#include <backend/secrets/secretstore.h>
 #include <backend/settings/settings.h>
 #include <backend/store/store.h>
 
@@ -60,6 +61,7 @@ private:
     void onClosed(Connection* connection);
     void bindMethods();
     void connectParts();
+    Status openSecrets();
     Status openModels();
     void considerLeaving();
     void publish();
@@ -75,6 +77,7 @@ private:
     JobList m_jobs;
     Dispatcher m_dispatcher;
     std::unique_ptr<Interfaces> m_interfaces;
+    std::unique_ptr<SecretStore> m_secrets;
     std::unique_ptr<ModelDownloads> m_models;
 
     fs::path m_socketPath;

@@ -3,6 +3,7 @@
 
 #include <backend/models/modeldownloads.h>
 #include <backend/models/modelqueries.h>
+#include <backend/secrets/secretstore.h>
 #include <backend/tasks/threadjob.h>
 
 #include "background.h"
@@ -78,14 +79,18 @@ struct DownloadPriorityParams
     }
 };
 
-// Where models come from is said by the client's environment, not by the daemon's.
-hub::HubSettings hubSettingsOf(const Reply& reply)
+// Where models come from is said by the client's environment, not by the daemon's. A token that it does not
+// name may have been given to us to keep.
+hub::HubSettings hubSettingsOf(const Reply& reply, const SecretStore& secrets)
 {
     const auto variables = reply.caller().environment;
-    return hub::HubSettings::fromEnvironment([&](const char* name) {
-        const auto it =
-            variables ? variables->find(name) : std::map<std::string, std::string>::const_iterator();
-        return variables && it != variables->end() ? it->second : std::string();
+    return hub::HubSettings::fromEnvironment([&](std::string_view name) {
+        const auto it = variables ? variables->find(std::string(name))
+                                  : std::map<std::string, std::string>::const_iterator();
+        if (variables && it != variables->end())
+            return it->second;
+        // The older of the two names is asked for when the other is not set.
+        return name == "HUGGING_FACE_HUB_TOKEN" ? secrets.value("HF_TOKEN") : std::string();
     });
 }
 
@@ -108,7 +113,7 @@ std::vector<std::string> stringsOf(const std::optional<JsonArray>& array)
     return strings;
 }
 
-Result<Json> getModel(ModelDownloads* models, const GetModelParams& params, const Reply& reply)
+Result<Json> getModel(const Services& services, const GetModelParams& params, const Reply& reply)
 {
     auto name = hub::ModelName::parse(params.model);
     if (!name)
@@ -116,12 +121,12 @@ Result<Json> getModel(ModelDownloads* models, const GetModelParams& params, cons
     DownloadSpec spec;
     spec.model = std::move(*name);
     spec.choice = {stringsOf(params.include), stringsOf(params.exclude)};
-    spec.hub = hubSettingsOf(reply);
+    spec.hub = hubSettingsOf(reply, *services.secrets);
     spec.priority = static_cast<int>(std::clamp<std::int64_t>(params.priority.value_or(0), -1000, 1000));
-    const auto id = models->add(std::move(spec));
+    const auto id = services.models->add(std::move(spec));
     if (!id)
         return fail(id.error());
-    return models->item(*id);
+    return services.models->item(*id);
 }
 
 Result<Json> verifyModel(
@@ -144,37 +149,40 @@ Result<Json> verifyModel(
 void bindModelQueries(Binder& binder, const Services& services)
 {
     QObject* guard = services.jobs;
-    binder.bind<NoParams>("models.ls", [guard](NoParams, const std::string&, Reply reply) {
-        const hub::HubSettings settings = hubSettingsOf(reply);
+    const SecretStore* secrets = services.secrets;
+    binder.bind<NoParams>("models.ls", [guard, secrets](NoParams, const std::string&, Reply reply) {
+        const hub::HubSettings settings = hubSettingsOf(reply, *secrets);
         answerFromPool(guard, std::move(reply), [settings] { return toAnswer(listModels(settings)); });
     });
     binder.bind<ModelParams>(
-        "models.show", [guard](const ModelParams& params, const std::string&, Reply reply) {
+        "models.show", [guard, secrets](const ModelParams& params, const std::string&, Reply reply) {
             const auto name = hub::ModelName::parse(params.model);
             if (!name)
                 return reply.refuse(name.error());
             const auto cancel = std::make_shared<std::atomic<bool>>(false);
             reply.onCancel([cancel] { *cancel = true; });
-            const hub::HubSettings settings = hubSettingsOf(reply);
+            const hub::HubSettings settings = hubSettingsOf(reply, *secrets);
             answerFromPool(guard, std::move(reply),
                 [settings, name = *name, cancel] { return toAnswer(showModel(settings, name, cancel)); });
         });
     binder.bind<VerifyModelParams>("models.verify",
-        [jobs = services.jobs](const VerifyModelParams& params, const std::string&, Reply reply) {
+        [jobs = services.jobs, secrets](const VerifyModelParams& params, const std::string&, Reply reply) {
             const auto name = hub::ModelName::parse(params.model);
             if (!name)
                 return reply.refuse(name.error());
-            reply.finish(Result<Json>(jobs->start(std::make_unique<ThreadJob>("models.verify",
-                "Verifying " + name->repo,
-                [settings = hubSettingsOf(reply), name = *name, repair = params.repair.value_or(false)](
-                    ThreadJob::Control& control) { return verifyModel(settings, name, repair, control); }))));
+            reply.finish(Result<Json>(
+                jobs->start(std::make_unique<ThreadJob>("models.verify", "Verifying " + name->repo,
+                    [settings = hubSettingsOf(reply, *secrets), name = *name,
+                        repair = params.repair.value_or(false)](ThreadJob::Control& control) {
+                        return verifyModel(settings, name, repair, control);
+                    }))));
         });
     binder.bind<RemoveModelParams>(
-        "models.rm", [guard](const RemoveModelParams& params, const std::string&, Reply reply) {
+        "models.rm", [guard, secrets](const RemoveModelParams& params, const std::string&, Reply reply) {
             const auto name = hub::ModelName::parse(params.model);
             if (!name)
                 return reply.refuse(name.error());
-            const hub::HubSettings settings = hubSettingsOf(reply);
+            const hub::HubSettings settings = hubSettingsOf(reply, *secrets);
             const std::string revision = params.all.value_or(false) ? "" : name->revision;
             answerFromPool(guard, std::move(reply),
                 [settings, repo = name->repo, revision, loose = params.loose.value_or(false)] {
@@ -198,8 +206,8 @@ void bindModelMethods(Dispatcher* dispatcher, const Services& services)
     ModelDownloads* models = services.models;
     bindModelQueries(binder, services);
     binder.bind<GetModelParams>(
-        "models.get", [models](const GetModelParams& params, const std::string&, Reply reply) {
-            reply.finish(getModel(models, params, reply));
+        "models.get", [services](const GetModelParams& params, const std::string&, Reply reply) {
+            reply.finish(getModel(services, params, reply));
         });
     binder.bind<DownloadParams>("models.pause", [models](const DownloadParams& params) -> Result<Json> {
         if (params.download)
@@ -207,9 +215,9 @@ void bindModelMethods(Dispatcher* dispatcher, const Services& services)
         models->pauseAll();
         return Json::object();
     });
-    binder.bind<DownloadParams>(
-        "models.resume", [models](const DownloadParams& params, const std::string&, Reply reply) {
-            const std::string token = hubSettingsOf(reply).token;
+    binder.bind<DownloadParams>("models.resume",
+        [models, secrets = services.secrets](const DownloadParams& params, const std::string&, Reply reply) {
+            const std::string token = hubSettingsOf(reply, *secrets).token;
             if (params.download)
                 return reply.finish(done(models->resume(*params.download, token)));
             models->resumeAll(token);

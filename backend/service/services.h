@@ -9,6 +9,7 @@
 
 namespace gb {
 class ModelDownloads;
+class SecretStore;
 }
 
 namespace gb::service {
@@ -31,6 +32,7 @@ struct Services
     JobList* jobs = nullptr;
     Interfaces* interfaces = nullptr;
     ModelDownloads* models = nullptr;
+    SecretStore* secrets = nullptr;
     fs::path dataFolder;
 };
 
@@ -40,6 +42,7 @@ void bindStateMethods(Dispatcher* dispatcher, const Services& services);
 void bindEventMethods(Dispatcher* dispatcher, const Services& services);
 void bindJobMethods(Dispatcher* dispatcher, const Services& services);
 void bindSettingsMethods(Dispatcher* dispatcher, const Services& services);
+void bindSecretMethods(Dispatcher* dispatcher, const Services& services);
 void bindInterfaceMethods(Dispatcher* dispatcher, const Services& services);
 void bindExposeMethods(Dispatcher* dispatcher, const Services& services);
 void bindCallMethods(Dispatcher* dispatcher, const Services& services);

@@ -16,13 +16,16 @@ constexpr std::array items = {
         "Seconds after which the daemon leaves when nobody is connected and nothing is alive."},
     SettingItem{"models.at_once", Type::Integer, "2", "How many models are downloaded at the same time.", 1},
     SettingItem{"models.bytes_per_second", Type::Integer, "0",
-        "Downloads of models together stay below this rate. 0: no limit. Read when the daemon starts."},
+        "Downloads of models together stay below this rate. 0: no limit. Holds at once."},
     SettingItem{"models.keep_free_bytes", Type::Integer, "2147483648",
         "Downloads of models leave at least this much of the disk free."},
     SettingItem{"retention.max_age_days", Type::Integer, "0",
         "Runs that ended longer ago are removed, unless pinned. 0 keeps them."},
     SettingItem{"retention.max_bytes", Type::Integer, "0",
         "When runs and blobs take more bytes, the oldest runs are removed, unless pinned. 0 keeps them."},
+    SettingItem{"secrets.key_store", Type::Boolean, "true",
+        "Tokens and keys are kept in the desktop's key store where one works, else in a file of yours. Holds "
+        "for what is set from now on."},
     SettingItem{"window.theme", Type::Choice, "\"system\"", "Colours of the window.", 0, "system|light|dark"},
 };
 

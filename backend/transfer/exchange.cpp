@@ -276,13 +276,14 @@ void Exchange::finish()
 bool Exchange::isStalled(std::int64_t nowNs)
 {
     const std::int64_t window = std::int64_t{m_transfer.request.stallMs} * 1'000'000;
-    if (m_paused || m_limit.isLimited()) {
+    if (m_paused) {
         m_windowStartNs = nowNs;
         return false;
     }
     if (nowNs - m_windowStartNs < window)
         return false;
-    const bool stalled = m_windowBytes < m_transfer.request.stallBytes;
+    // Slow is what a limit is for; a connection that brings nothing at all is dead with one too.
+    const bool stalled = m_windowBytes < (m_limit.isLimited() ? 1 : m_transfer.request.stallBytes);
     m_windowStartNs = nowNs;
     m_windowBytes = 0;
     return stalled;

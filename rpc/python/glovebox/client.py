@@ -57,6 +57,7 @@ class Client:
         self.models = groups.Models(self)
         self.runs = groups.Runs(self)
         self.settings = groups.Settings(self)
+        self.secrets = groups.Secrets(self)
         self.state = groups.State(self)
 
     def __enter__(self) -> Client:

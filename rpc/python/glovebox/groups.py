@@ -324,6 +324,18 @@ class Settings(_Group):
         return self._client.request("settings.set", {"key": key, "value": value}, mutates=True)[0]
 
 
+class Secrets(_Group):
+    def list(self) -> Json:
+        """Which are set and where they lie; nothing gives a value back."""
+        return self._get("secrets.list")
+
+    def set(self, name: str, value: str) -> None:
+        self._change("secrets.set", name=name, value=value)
+
+    def clear(self, name: str) -> None:
+        self._change("secrets.clear", name=name)
+
+
 class Doctor(_Group):
     def run(self) -> str:
         """The id of the job that checks this machine; `jobs.wait` gives its outcome."""

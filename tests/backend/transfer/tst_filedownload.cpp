@@ -90,6 +90,7 @@ private Q_SLOTS:
     void cancelKeepsPieces();
     void leavesTheDiskRoom();
     void limitsTheRate();
+    void seesADeadConnectionUnderALimit();
     void emptyFile();
     void readsRetryAfter();
     void takesPiecesInOrder();
@@ -272,6 +273,18 @@ void TestFileDownload::limitsTheRate()
     // affair.
     QVERIFY(std::chrono::steady_clock::now() - started > std::chrono::milliseconds(100));
     QVERIFY(scene.isWhole());
+}
+
+void TestFileDownload::seesADeadConnectionUnderALimit()
+{
+    Scene scene;
+    scene.downloader.engine.setRate(512 * mebi);
+    scene.options.retry.attempts = 2;
+    scene.cdn.addFault(
+        {.kind = Fault::Kind::Stall, .path = scene.file->sha256(), .times = -1, .bytes = 100, .status = 0});
+    const Status ended = scene.fetch();
+    QVERIFY(!ended.has_value());
+    QCOMPARE(QString::fromStdString(ended.error().code), QStringLiteral("net.stalled"));
 }
 
 void TestFileDownload::emptyFile()
