@@ -10,7 +10,9 @@
 #include <backend/base/log.h>
 #include <backend/base/paths.h>
 #include <backend/base/version.h>
+#include <backend/sandbox/local/localprovider.h>
 #include <backend/service/daemon.h>
+#include <backend/service/hubmodelsource.h>
 #include <backend/service/process.h>
 
 using namespace gb;
@@ -21,6 +23,13 @@ int failed(const Error& error)
 {
     logError("daemon", error.message, Json{{"code", error.code}});
     return 1;
+}
+
+service::SandboxProviders sandboxProviders(const fs::path& data)
+{
+    LocalProvider::Options local{data, programFolder() / "glovebox-host", LaunchTools::besideThisProgram(),
+        shareFolder() / "worker/glovebox_worker", std::make_shared<service::HubModelSource>()};
+    return {std::make_shared<LocalProvider>(std::move(local))};
 }
 
 int serve(QCoreApplication& application, const fs::path& data)
@@ -36,6 +45,7 @@ int serve(QCoreApplication& application, const fs::path& data)
     service::DaemonOptions options;
     options.dataFolder = data;
     options.build = api::buildId(programFolder() / "gloveboxd");
+    options.sandboxProviders = sandboxProviders(data);
     options.idleExitMs = qEnvironmentVariableIntValue("GLOVEBOX_IDLE_EXIT_MS");
     auto daemon = service::Daemon::create(std::move(options));
     if (!daemon)

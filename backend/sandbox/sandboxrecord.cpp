@@ -65,7 +65,7 @@ Json SandboxRecord::toJson() const
 {
     return Json{{"v", 1}, {"id", id}, {"nonce", nonce}, {"experiment", experiment}, {"spec", spec.toJson()},
         {"state", toString(state)}, {"reason", reason}, {"created_at", createdAt}, {"since", since},
-        {"handle", handle}, {"stop_attempts", stopAttempts}};
+        {"handle", handle}, {"details", details}, {"stop_attempts", stopAttempts}};
 }
 
 Result<SandboxRecord> SandboxRecord::fromJson(const Json& json)
@@ -78,6 +78,7 @@ Result<SandboxRecord> SandboxRecord::fromJson(const Json& json)
     record.createdAt = integerOr(json, "created_at");
     record.since = integerOr(json, "since");
     record.handle = objectOr(json, "handle");
+    record.details = objectOr(json, "details");
     record.stopAttempts = static_cast<int>(integerOr(json, "stop_attempts"));
     const auto state = sandboxStateFrom(stringOr(json, "state"));
     auto spec = SandboxSpec::fromJson(objectOr(json, "spec"));

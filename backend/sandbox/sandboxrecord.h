@@ -30,6 +30,7 @@ struct SandboxRecord
     std::int64_t createdAt = 0;
     std::int64_t since = 0;
     Json handle = Json::object(); // how the provider finds it again
+    Json details = Json::object(); // job, steps, warnings, error, how it ended: for people
     int stopAttempts = 0;
 
     bool isAlive() const; // something of it may exist

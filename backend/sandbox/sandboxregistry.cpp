@@ -86,6 +86,16 @@ Status SandboxRegistry::setHandle(const std::string& id, const Json& handle)
     return write(std::move(record));
 }
 
+Status SandboxRegistry::setDetail(const std::string& id, const std::string& name, const Json& value)
+{
+    const SandboxRecord* known = find(id);
+    if (!known)
+        return fail("sandbox.unknown", "there is no sandbox " + id);
+    SandboxRecord record = *known;
+    record.details[name] = value;
+    return write(std::move(record));
+}
+
 Status SandboxRegistry::countStopAttempt(const std::string& id)
 {
     const SandboxRecord* known = find(id);

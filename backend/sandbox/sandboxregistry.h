@@ -39,6 +39,7 @@ public:
     Result<SandboxRecord> add(const std::string& id, const SandboxSpec& spec, const std::string& experiment);
     Status transition(const std::string& id, SandboxState state, const std::string& reason = {});
     Status setHandle(const std::string& id, const Json& handle);
+    Status setDetail(const std::string& id, const std::string& name, const Json& value);
     // A stop that was not confirmed stays "stopping" and is tried again; this counts.
     Status countStopAttempt(const std::string& id);
     Status forget(const std::string& id); // only what has stopped

@@ -102,7 +102,8 @@ Reply Connection::replyTo(std::int64_t request)
         if (self)
             self->notify(method, params, bytes);
     };
-    const Reply reply(done, notifyClient, m_caller);
+    const Reply reply(
+        done, notifyClient, m_caller, [self] { return self ? self->unsent() : std::size_t(0); });
     m_open.emplace(request, reply.canceller());
     return reply;
 }

@@ -54,6 +54,8 @@ Result<std::unique_ptr<Daemon>> Daemon::create(DaemonOptions options)
     GB_TRY(daemon->openSecrets());
     GB_TRY(daemon->openModels());
     daemon->bindMethods();
+    // Before the interfaces come up, whose sandbox it knows.
+    GB_TRY(daemon->m_sandboxes->open());
     GB_TRY(daemon->m_interfaces->attachAll());
     GB_TRY(daemon->listen());
     daemon->considerLeaving();
@@ -65,7 +67,10 @@ Daemon::Daemon(DaemonOptions options, std::unique_ptr<Store> store, Settings set
       m_settings(std::move(settings)),
       m_state({"jobs", "interfaces", "calls", "runs", "sandboxes", "models", "daemon"}),
       m_feeds(m_store.get()), m_jobs(m_store.get(), &m_state), m_dispatcher(m_store.get()),
-      m_interfaces(std::make_unique<Interfaces>(m_store.get(), &m_state, m_options.dataFolder))
+      m_interfaces(std::make_unique<Interfaces>(m_store.get(), &m_state, m_options.dataFolder)),
+      m_sandboxes(std::make_unique<Sandboxes>(
+          Sandboxes::Parts{&m_state, &m_jobs, m_interfaces.get(), m_options.dataFolder},
+          m_options.sandboxProviders))
 {
     connectParts();
     publish();
@@ -79,6 +84,7 @@ Daemon::~Daemon()
     }
     if (m_listener.valid())
         ::unlink(m_socketPath.c_str());
+    m_sandboxes.reset();
     QThreadPool::globalInstance()->waitForDone();
     // Before the parts: it brings its last answers to them.
     m_store->setListener({});
@@ -93,6 +99,7 @@ void Daemon::connectParts()
     });
     connect(&m_jobs, &JobList::changed, this, &Daemon::considerLeaving);
     connect(m_interfaces.get(), &Interfaces::changed, this, &Daemon::considerLeaving);
+    connect(m_sandboxes.get(), &Sandboxes::changed, this, &Daemon::considerLeaving);
     m_idle.setSingleShot(true);
     connect(&m_idle, &QTimer::timeout, this, &Daemon::stop);
     connect(&m_tidy, &QTimer::timeout, this, &Daemon::tidyUp);
@@ -103,11 +110,11 @@ void Daemon::connectParts()
 void Daemon::bindMethods()
 {
     const Services services{this, m_store.get(), &m_settings, &m_state, &m_feeds, &m_jobs, m_interfaces.get(),
-        m_models.get(), m_secrets.get(), m_options.dataFolder};
+        m_models.get(), m_secrets.get(), m_sandboxes.get(), m_options.dataFolder};
     for (const auto bind : {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods,
              bindSettingsMethods, bindSecretMethods, bindInterfaceMethods, bindExposeMethods, bindCallMethods,
              bindRunMethods, bindExperimentMethods, bindDiagnosticsMethods, bindDoctorMethods,
-             bindModelMethods})
+             bindModelMethods, bindSandboxMethods, bindSandboxInsideMethods})
         bind(&m_dispatcher, services);
 }
 
@@ -228,6 +235,8 @@ void Daemon::greet(Connection* connection, Caller caller, std::map<std::string, 
 Json Daemon::alive() const
 {
     Json all = m_interfaces->alive();
+    for (Json& one : m_sandboxes->alive())
+        all.push_back(std::move(one));
     for (const auto& [id, item] : m_state.items("jobs")) {
         const std::string state = stringOr(item, "state");
         if (state == "queued" || state == "running")

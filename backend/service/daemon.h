@@ -20,6 +20,7 @@
 #include "eventfeeds.h"
 #include "interfaces.h"
 #include "joblist.h"
+#include "sandboxes.h"
 #include "statehub.h"
 
 namespace gb::service {
@@ -29,6 +30,7 @@ struct DaemonOptions
     fs::path dataFolder;
     std::string build;
     int idleExitMs = 0; // 0: as the settings say
+    SandboxProviders sandboxProviders;
 };
 
 // The one process that owns what must outlive a window. Whoever makes one holds the lock of the data folder.
@@ -79,6 +81,7 @@ private:
     std::unique_ptr<Interfaces> m_interfaces;
     std::unique_ptr<SecretStore> m_secrets;
     std::unique_ptr<ModelDownloads> m_models;
+    std::unique_ptr<Sandboxes> m_sandboxes;
 
     fs::path m_socketPath;
     UniqueFd m_listener;

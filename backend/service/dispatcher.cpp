@@ -51,7 +51,8 @@ std::string digestOf(const api::Method& method, const Json& params, const std::s
     std::string text;
     appendSized(text, 'm', method.name);
     for (const auto& [key, value] : params.items()) {
-        if (key == "op")
+        // A digest of a short secret would tell it to whoever tries them all.
+        if (key == "op" || key == "secrets")
             continue;
         appendSized(text, 'k', key);
         appendCanonical(text, value);
@@ -167,14 +168,17 @@ void Dispatcher::runOp(const std::string& op, bool resumed, const Handler& handl
     if (running == m_ops.end())
         return;
     Reply first = running->second.waiting.front();
-    const auto notifyAll = [this, op](std::string_view method, const Json& body, std::string_view bytes) {
-        if (const auto it = m_ops.find(op); it != m_ops.end()) {
-            for (const Reply& reply : it->second.waiting)
-                reply.notify(method, body, bytes);
-        }
+    // After the answer whoever began it still hears of it.
+    const auto notifyAll = [this, op, first](
+                               std::string_view method, const Json& body, std::string_view bytes) {
+        const auto it = m_ops.find(op);
+        if (it == m_ops.end())
+            return first.notify(method, body, bytes);
+        for (const Reply& reply : it->second.waiting)
+            reply.notify(method, body, bytes);
     };
     Reply reply([this, op](const Result<api::Answer>& outcome) { onOutcome(op, outcome); }, notifyAll,
-        first.caller());
+        first.caller(), [first] { return first.unsent(); });
     reply.setOp(op, resumed);
     first.onCancel(reply.canceller());
     handler(request->message.body, std::move(request->attachment), std::move(reply));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <backend/experiments/experimentfolder.h>
+#include <backend/experiments/trust.h>
 
 #include "dispatcher.h"
 #include "services.h"
@@ -47,11 +48,16 @@ void bindExperimentMethods(Dispatcher* dispatcher, const Services& services)
     });
     binder.bind<OpenParams>("experiments.open",
         [recent](const OpenParams& params) { return remembered(recent, openExperiment(params.path)); });
+    const TrustList trust(services.dataFolder);
     binder.bind<NewParams>(
-        "experiments.new", [recent](const NewParams& params, const std::string&, Reply reply) {
+        "experiments.new", [recent, trust](const NewParams& params, const std::string&, Reply reply) {
             // The op is the new experiment's id, so that a repeat finds what the first attempt made.
-            reply.finish(remembered(
-                recent, newExperiment(params.path, reply.op(), params.example.value_or(std::string()))));
+            const auto made = newExperiment(params.path, reply.op(), params.example.value_or(std::string()));
+            if (made) {
+                if (const Status own = trust.addOwn(made->id); !own)
+                    return reply.refuse(own.error());
+            }
+            reply.finish(remembered(recent, made));
         });
 }
 

@@ -217,6 +217,8 @@ void Interfaces::takeHello(const std::string& id, const Json& hello)
             served.item[key] = *value;
     }
     served.item["functions"] = functions != hello.end() && functions->is_array() ? functions->size() : 0;
+    if (const std::string sandbox = m_sandboxOf ? m_sandboxOf(id) : std::string(); !sandbox.empty())
+        served.item["sandbox"] = sandbox;
     publish(served);
     Q_EMIT changed();
 }

@@ -45,6 +45,11 @@ public:
     // Hosts nobody told us of: the living are taken up, what the dead have left is stored.
     void findHosts();
     void registerKeeper(const std::string& control, std::function<void(Result<Json>)> done); // the item
+    // Whose interface it is, when its worker runs in a sandbox.
+    void setSandboxLookup(std::function<std::string(const std::string& id)> lookup)
+    {
+        m_sandboxOf = std::move(lookup);
+    }
     Json list() const;
     Json alive() const;
     // The item; by id, or by a name that only one live interface has.
@@ -105,6 +110,7 @@ private:
     Store* m_store;
     StateHub* m_state;
     fs::path m_dataFolder;
+    std::function<std::string(const std::string& id)> m_sandboxOf;
     std::map<std::string, Served> m_served;
     std::map<std::string, Running> m_running;
     std::set<std::string> m_toPin;

@@ -65,6 +65,19 @@ void JobList::onFinished(Job* job)
         }));
 }
 
+void JobList::recordInterrupted(const std::string& id, const std::string& kind, const std::string& title,
+    const std::string& subject, const Error& error)
+{
+    if (id.empty() || m_jobs.contains(id) || m_store->getJob(id))
+        return;
+    const Json item{{"id", id}, {"kind", kind}, {"title", title}, {"state", "failed"},
+        {"progress", {{"done", 0}, {"unit", ""}}}, {"message", ""}, {"started_at", 0}, {"ended_at", wallMs()},
+        {"cancellable", false}, {"subject", subject}, {"error", error.toJson()}};
+    m_state->set("jobs", id, item);
+    m_store->putJob({id, item.dump(), Json{{"error", error.toJson()}}.dump(), wallMs()},
+        logged("cannot store the end of a job"));
+}
+
 Result<Json> JobList::get(const std::string& id) const
 {
     if (const auto running = m_jobs.find(id); running != m_jobs.end()) {

@@ -28,6 +28,9 @@ public:
     Result<Json> get(const std::string& id) const; // the item, and `result` or `error` once it ended
     Result<Json> list() const;
     Status cancel(const std::string& id);
+    // A job an earlier daemon could not end: whoever waits for it has to learn that.
+    void recordInterrupted(const std::string& id, const std::string& kind, const std::string& title,
+        const std::string& subject, const Error& error);
     int running() const { return static_cast<int>(m_jobs.size()); }
     // Takes what ended more than a day ago off the topic.
     void forgetOld();

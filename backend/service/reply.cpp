@@ -17,6 +17,7 @@ struct Reply::Shared
 
     Done done;
     Notify notify;
+    std::function<std::size_t()> unsent;
     Caller caller;
     Connection* connection = nullptr;
     std::string op;
@@ -24,8 +25,10 @@ struct Reply::Shared
     std::function<void()> cancel;
 };
 
-Reply::Reply(Done done, Notify notify, Caller caller) : m_shared(std::make_shared<Shared>())
+Reply::Reply(Done done, Notify notify, Caller caller, std::function<std::size_t()> unsent)
+    : m_shared(std::make_shared<Shared>())
 {
+    m_shared->unsent = std::move(unsent);
     m_shared->done = std::move(done);
     m_shared->notify = std::move(notify);
     m_shared->caller = std::move(caller);
@@ -57,6 +60,11 @@ void Reply::notify(std::string_view method, const Json& params, std::string_view
 {
     if (m_shared->notify)
         m_shared->notify(method, params, attachment);
+}
+
+std::size_t Reply::unsent() const
+{
+    return m_shared->unsent ? m_shared->unsent() : 0;
 }
 
 void Reply::onCancel(std::function<void()> action)

@@ -32,13 +32,15 @@ public:
     using Notify =
         std::function<void(std::string_view method, const Json& params, std::string_view attachment)>;
 
-    Reply(Done done, Notify notify, Caller caller);
+    // `unsent`: how many bytes wait for the caller to read.
+    Reply(Done done, Notify notify, Caller caller, std::function<std::size_t()> unsent = {});
 
     void finish(Result<Json> result);
     void finish(api::Answer answer);
     void refuse(Error error);
-    // Tells the caller something before the answer; nothing if it is gone.
+    // Tells the caller something, also after the answer; nothing if it is gone.
     void notify(std::string_view method, const Json& params, std::string_view attachment = {}) const;
+    std::size_t unsent() const;
 
     // Called at most once, when the client cancels. The handler then answers "cancelled" as soon as it can.
     void onCancel(std::function<void()> action);

@@ -10,7 +10,7 @@
 namespace gb {
 class ModelDownloads;
 class SecretStore;
-}
+} // namespace gb
 
 namespace gb::service {
 
@@ -19,6 +19,7 @@ class Dispatcher;
 class EventFeeds;
 class Interfaces;
 class JobList;
+class Sandboxes;
 class StateHub;
 
 // What handlers work with. Everything here lives as long as the daemon.
@@ -33,6 +34,7 @@ struct Services
     Interfaces* interfaces = nullptr;
     ModelDownloads* models = nullptr;
     SecretStore* secrets = nullptr;
+    Sandboxes* sandboxes = nullptr;
     fs::path dataFolder;
 };
 
@@ -50,6 +52,8 @@ void bindRunMethods(Dispatcher* dispatcher, const Services& services);
 void bindExperimentMethods(Dispatcher* dispatcher, const Services& services);
 void bindDiagnosticsMethods(Dispatcher* dispatcher, const Services& services);
 void bindModelMethods(Dispatcher* dispatcher, const Services& services);
+void bindSandboxMethods(Dispatcher* dispatcher, const Services& services);
+void bindSandboxInsideMethods(Dispatcher* dispatcher, const Services& services);
 void bindDoctorMethods(Dispatcher* dispatcher, const Services& services);
 
 } // namespace gb::service

@@ -76,6 +76,8 @@ Json Job::toJson() const
     Json item{{"id", m_id}, {"kind", m_kind}, {"title", m_title}, {"state", toString(m_state)},
         {"progress", std::move(progress)}, {"message", m_message}, {"started_at", m_startedAt},
         {"cancellable", !isFinished() && !m_cancelRequested}};
+    if (!m_subject.empty())
+        item["subject"] = m_subject;
     if (isFinished()) {
         item["ended_at"] = m_endedAt;
         if (!m_outcome)

@@ -39,6 +39,8 @@ public:
     const std::string& id() const { return m_id; }
     const std::string& kind() const { return m_kind; }
     const std::string& title() const { return m_title; }
+    // The id of what it works on; set before it starts.
+    void setSubject(std::string subject) { m_subject = std::move(subject); }
     State state() const { return m_state; }
     bool isFinished() const { return m_state > State::Running; }
     bool isCancelRequested() const { return m_cancelRequested; }
@@ -63,6 +65,7 @@ private:
     std::string m_id;
     std::string m_kind;
     std::string m_title;
+    std::string m_subject;
     State m_state = State::Queued;
     bool m_cancelRequested = false;
     Progress m_progress;

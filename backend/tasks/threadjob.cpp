@@ -48,6 +48,12 @@ ThreadJob::ThreadJob(std::string kind, std::string title, Work work, QObject* pa
       m_shared(std::make_shared<Shared>(this))
 { }
 
+ThreadJob::ThreadJob(std::string kind, std::string title, Work work, QThreadPool* pool)
+    : ThreadJob(std::move(kind), std::move(title), std::move(work))
+{
+    m_pool = pool;
+}
+
 ThreadJob::~ThreadJob()
 {
     m_shared->cancelled = true;
@@ -57,8 +63,9 @@ ThreadJob::~ThreadJob()
 
 void ThreadJob::run()
 {
-    QThreadPool::globalInstance()->start(
-        [work = std::move(m_work), shared = m_shared] { shared->finish(work(*shared)); });
+    (m_pool ? m_pool : QThreadPool::globalInstance())->start([work = std::move(m_work), shared = m_shared] {
+        shared->finish(work(*shared));
+    });
 }
 
 void ThreadJob::abort()

@@ -8,9 +8,12 @@
 
 #include "job.h"
 
+class QThreadPool;
+
 namespace gb {
 
-// Runs a blocking function on a thread of the global pool.
+// Runs a blocking function on a thread of the global pool, or of another one: what may hang for long must not
+// keep the global pool's few threads.
 class ThreadJob final : public Job
 {
 public:
@@ -26,6 +29,7 @@ public:
     using Work = std::function<Result<Json>(Control&)>;
 
     ThreadJob(std::string kind, std::string title, Work work, QObject* parent = nullptr);
+    ThreadJob(std::string kind, std::string title, Work work, QThreadPool* pool);
     ~ThreadJob() override;
 
 protected:
@@ -35,6 +39,7 @@ protected:
 private:
     struct Shared;
     Work m_work;
+    QThreadPool* m_pool = nullptr;
     std::shared_ptr<Shared> m_shared;
 };
 

@@ -147,6 +147,18 @@ Result<Pipe> makePipe()
     return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
+// False when it was cancelled meanwhile.
+bool waitForOutput(int fd, const std::function<bool()>& isCancelled)
+{
+    constexpr int lookMs = 100;
+    pollfd polled{fd, POLLIN, 0};
+    while (!isCancelled()) {
+        if (::poll(&polled, 1, lookMs) > 0)
+            return true;
+    }
+    return false;
+}
+
 } // namespace
 
 LaunchTools LaunchTools::besideThisProgram()
@@ -254,7 +266,7 @@ void RunningSandbox::stop(std::int64_t graceMs)
 
 Result<MappedOutcome> runMapped(const fs::path& store, std::vector<std::string> command,
     const LaunchTools& tools, const std::map<std::string, std::string>& env,
-    const std::function<void(std::string_view)>& onOutput)
+    const std::function<void(std::string_view)>& onOutput, const std::function<bool()>& isCancelled)
 {
     GB_TRY(checkTools(tools, false));
     LaunchSpec spec;
@@ -273,19 +285,30 @@ Result<MappedOutcome> runMapped(const fs::path& store, std::vector<std::string> 
     const pid_t pid = ::fork();
     if (pid < 0)
         return failErrno("cannot start", program, errno);
-    if (pid == 0)
+    if (pid == 0) {
+        ::setpgid(0, 0);
         becomeLauncher(program.c_str(), {specFd->get(), -1, -1, said->writing.get()});
+    }
     said->writing.reset();
     MappedOutcome outcome;
     std::array<char, 1U << 14U> buffer{};
     constexpr std::size_t most = 1U << 20U;
-    for (ssize_t got = 0; (got = ::read(said->reading.get(), buffer.data(), buffer.size())) > 0;) {
+    const auto mayRead = [&] { return !isCancelled || waitForOutput(said->reading.get(), isCancelled); };
+    for (ssize_t got = 0;
+         mayRead() && (got = ::read(said->reading.get(), buffer.data(), buffer.size())) > 0;) {
         const std::string_view text(buffer.data(), static_cast<std::size_t>(got));
         outcome.output.append(text.substr(0, most - std::min(most, outcome.output.size())));
         if (onOutput)
             onOutput(text);
     }
+    const bool wasCancelled = isCancelled && isCancelled();
+    if (wasCancelled) {
+        ::kill(-pid, SIGKILL);
+        ::kill(pid, SIGKILL); // it may not have made its group yet
+    }
     outcome.code = waitFor(pid);
+    if (wasCancelled)
+        return fail("cancelled", "cancelled");
     constexpr int launcherFailed = 125;
     if (outcome.code == launcherFailed && outcome.output.find("{\"code\"") != std::string::npos)
         return fail(launchError(outcome.output));

@@ -58,10 +58,12 @@ struct MappedOutcome
 };
 
 // Runs a program of this machine as root of the id map, working in the store: the way to unpack, copy and
-// delete files that belong to the ids of a sandbox. Standard input may be a descriptor.
+// delete files that belong to the ids of a sandbox. A cancelled one is killed with what it started, and the
+// outcome is the error "cancelled".
 Result<MappedOutcome> runMapped(const fs::path& store, std::vector<std::string> command,
     const LaunchTools& tools, const std::map<std::string, std::string>& env = {},
-    const std::function<void(std::string_view)>& onOutput = {});
+    const std::function<void(std::string_view)>& onOutput = {},
+    const std::function<bool()>& isCancelled = {});
 
 // Makes the store if needed: 0700, and as root given to the root of the map.
 Status prepareStore(const fs::path& store);

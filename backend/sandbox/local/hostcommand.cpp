@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,15 +26,19 @@ std::vector<char*> hostPointers(std::vector<std::string>& texts)
     return out;
 }
 
-void collect(int outputFd, int errorsFd, HostOutcome& outcome)
+// False when it was cancelled before both streams ended.
+bool collect(int outputFd, int errorsFd, HostOutcome& outcome, const std::function<bool()>& isCancelled)
 {
+    constexpr int lookMs = 100;
     constexpr std::size_t most = 4U << 20U;
     std::array<pollfd, 2> polled{pollfd{outputFd, POLLIN, 0}, pollfd{errorsFd, POLLIN, 0}};
     std::array<std::string*, 2> texts{&outcome.output, &outcome.errors};
     std::array<char, 1U << 14U> buffer{};
     while (polled[0].fd >= 0 || polled[1].fd >= 0) {
-        if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR)
-            return;
+        if (::poll(polled.data(), polled.size(), isCancelled ? lookMs : -1) < 0 && errno != EINTR)
+            return true;
+        if (isCancelled && isCancelled())
+            return false;
         for (std::size_t i = 0; i < polled.size(); ++i) {
             if (polled[i].fd < 0 || polled[i].revents == 0)
                 continue;
@@ -44,12 +49,13 @@ void collect(int outputFd, int errorsFd, HostOutcome& outcome)
                 texts[i]->append(buffer.data(), static_cast<std::size_t>(got));
         }
     }
+    return true;
 }
 
 } // namespace
 
-Result<HostOutcome> runHostCommand(
-    const std::vector<std::string>& command, const std::map<std::string, std::string>& env)
+Result<HostOutcome> runHostCommand(const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& env, const std::function<bool()>& isCancelled)
 {
     std::array<int, 2> output{};
     std::array<int, 2> errors{};
@@ -71,18 +77,26 @@ Result<HostOutcome> runHostCommand(
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, outputWrite.get(), 1);
     ::posix_spawn_file_actions_adddup2(&actions, errorsWrite.get(), 2);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     pid_t pid = -1;
-    const int failed = ::posix_spawnp(&pid, words.front().c_str(), &actions, nullptr,
+    const int failed = ::posix_spawnp(&pid, words.front().c_str(), &actions, &attributes,
         hostPointers(words).data(), hostPointers(variables).data());
     ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
     if (failed != 0)
         return failErrno("cannot run", command.front(), failed);
     outputWrite.reset();
     errorsWrite.reset();
     HostOutcome outcome;
-    collect(outputRead.get(), errorsRead.get(), outcome);
+    const bool isWhole = collect(outputRead.get(), errorsRead.get(), outcome, isCancelled);
+    if (!isWhole)
+        ::kill(-pid, SIGKILL);
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) { }
+    if (!isWhole)
+        return fail("cancelled", command.front() + " was cancelled");
     constexpr int signalBase = 128;
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : signalBase + WTERMSIG(status);
     return outcome;

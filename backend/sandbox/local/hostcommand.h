@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ struct HostOutcome
     std::string errors;
 };
 
-// A short command of this machine under the calling user, with a small environment plus what is given.
-Result<HostOutcome> runHostCommand(
-    const std::vector<std::string>& command, const std::map<std::string, std::string>& env);
+// A command of this machine under the calling user, with a small environment plus what is given. A cancelled
+// one is killed with everything it started, and the outcome is the error "cancelled".
+Result<HostOutcome> runHostCommand(const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& env, const std::function<bool()>& isCancelled = {});
 
 } // namespace gb

@@ -83,7 +83,7 @@ Status LayerBuilder::buildBase(const LayerPlan& layer, const std::string& target
     std::map<std::string, std::string> env = m_settings.env;
     env["HOME"] = "/nonexistent";
     env["TMPDIR"] = "/tmp";
-    const auto made = runMapped(m_store, command, m_tools, env, m_progress.onOutput);
+    const auto made = runMapped(m_store, command, m_tools, env, m_progress.onOutput, m_progress.isCancelled);
     if (!made)
         return fail(made.error());
     if (made->code != 0)
@@ -211,7 +211,7 @@ Result<std::string> LayerBuilder::findUv() const
     const auto pip = venv && venv->code == 0
         ? runHostCommand({(folder / "bin" / "python").string(), "-m", "pip", "install",
                              "--only-binary=:all:", "uv==" + std::string(uvVersion)},
-            env)
+            env, m_progress.isCancelled)
         : venv;
     if (!pip || pip->code != 0) {
         const std::string said = pip ? tail(pip->output + pip->errors) : pip.error().message;

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "localcontents.h"
+
 #include <unistd.h>
 
-#include <rpc/launch/foldercopy.h>
-
 #include "hostcommand.h"
-#include "localsandbox.h"
 
 namespace gb {
 namespace {
@@ -24,62 +23,62 @@ std::vector<std::string> cloneCommand(const RepoSpec& repo, const fs::path& targ
 
 } // namespace
 
-Status LocalSandbox::copyIn()
+Status copyIn(SandboxInside& inside, const StartRequest& request, const MountSpec& mount, bool isFolder)
 {
     constexpr unsigned plain = 0644;
     constexpr unsigned executable = 0755;
-    for (const MountSpec& mount : m_request.spec.localFiles) {
-        if (mount.mode != MountMode::Copy)
-            continue;
-        const fs::path path = local(mount.local);
-        const bool runs = ::access(path.c_str(), X_OK) == 0
-            && (fs::status(path).permissions() & fs::perms::owner_exec) != fs::perms::none;
-        GB_TRY(init().putFile(path, mount.inside, runs ? executable : plain));
-    }
-    for (const MountSpec& mount : m_request.spec.localDirs) {
-        if (mount.mode == MountMode::Copy)
-            GB_TRY(copyFolderIn(init(), local(mount.local), mount.inside));
+    const fs::path path = request.local(mount.local);
+    if (isFolder)
+        return inside.putFolder(path, mount.inside);
+    const bool runs = ::access(path.c_str(), X_OK) == 0
+        && (fs::status(path).permissions() & fs::perms::owner_exec) != fs::perms::none;
+    return inside.putFile(path, mount.inside, runs ? executable : plain);
+}
+
+Status copyAllIn(SandboxInside& inside, const StartRequest& request)
+{
+    for (const auto* mounts : {&request.spec.localFiles, &request.spec.localDirs}) {
+        for (const MountSpec& mount : *mounts) {
+            if (mount.mode == MountMode::Copy)
+                GB_TRY(copyIn(inside, request, mount, mounts == &request.spec.localDirs));
+        }
     }
     return {};
 }
 
-Status LocalSandbox::cloneRepos(const BuildProgress& progress)
+Result<std::optional<SpecProblem>> bringRepo(SandboxInside& inside, const ImageStore& images,
+    const StartRequest& request, const RepoSpec& repo, const BuildProgress& progress)
 {
-    for (const RepoSpec& repo : m_request.spec.repos) {
-        const fs::path clones = m_images.storeFolder().parent_path() / "clones";
-        GB_TRY(ensurePrivateDir(clones));
-        const fs::path folder = clones / m_request.id;
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
-        std::map<std::string, std::string> env = m_request.build.env;
-        env["GIT_TERMINAL_PROMPT"] = "0";
-        const auto cloned = runHostCommand(cloneCommand(repo, folder), env);
-        const bool got = cloned && cloned->code == 0;
-        const Status copied =
-            got ? copyFolderIn(init(), folder, "/workspace/" + repo.folderName()) : Status();
-        fs::remove_all(folder, ignored);
-        if (!got) {
-            const std::string said = cloned ? cloned->errors : cloned.error().message;
-            return fail("sandbox.clone_failed", repo.url + " could not be cloned: " + said,
-                Json{{"field", "repos"}, {"repo", repo.url}, {"output", said}});
-        }
-        GB_TRY(copied);
-        if (!repo.install)
-            continue;
-        ExecSpec install = shell(*repo.install);
-        install.folder = "/workspace/" + repo.folderName();
-        if (progress.onOutput)
-            install.onOutput = [&progress](
-                                   std::string_view, std::string_view text) { progress.onOutput(text); };
-        const auto installed = init().run(install);
-        if (!installed)
-            return fail(installed.error());
-        if (installed->code != 0)
-            warn("repos",
-                "\"" + *repo.install + "\" failed in " + repo.folderName() + ": " + installed->errors,
-                "correct the command, or run it again in the sandbox");
+    const fs::path clones = images.storeFolder().parent_path() / "clones";
+    GB_TRY(ensurePrivateDir(clones));
+    const fs::path folder = clones / request.id;
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    std::map<std::string, std::string> env = request.build.env;
+    env["GIT_TERMINAL_PROMPT"] = "0";
+    const auto cloned = runHostCommand(cloneCommand(repo, folder), env, progress.isCancelled);
+    const bool got = cloned && cloned->code == 0;
+    const std::string place = "/workspace/" + repo.folderName();
+    const Status copied = got ? inside.putFolder(folder, place) : Status();
+    fs::remove_all(folder, ignored);
+    if (!cloned && cloned.error().code == "cancelled")
+        return fail(cloned.error());
+    if (!got) {
+        const std::string said = cloned ? cloned->errors : cloned.error().message;
+        return fail("sandbox.clone_failed", repo.url + " could not be cloned: " + said,
+            Json{{"field", "repos"}, {"repo", repo.url}, {"output", said}});
     }
-    return {};
+    GB_TRY(copied);
+    if (!repo.install)
+        return std::nullopt;
+    const auto installed = inside.run(*repo.install, place, progress.onOutput);
+    if (!installed)
+        return fail(installed.error());
+    if (installed->code == 0)
+        return std::nullopt;
+    return SpecProblem{"repos",
+        "\"" + *repo.install + "\" failed in " + repo.folderName() + ": " + installed->errors,
+        "correct the command, or run it again in the sandbox", SpecProblem::Severity::Warning};
 }
 
 } // namespace gb

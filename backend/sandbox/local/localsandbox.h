@@ -5,30 +5,11 @@
 
 #include <atomic>
 
-#include <backend/domain/sandboxspec.h>
 #include <rpc/launch/launcher.h>
 
-#include "imagestore.h"
+#include "localrecipe.h"
 
 namespace gb {
-
-// A model that is already on this machine.
-struct LocalModel
-{
-    std::string name;
-    fs::path folder; // its files, links resolved by whoever gives it
-};
-
-struct StartRequest
-{
-    std::string id; // names its folder in the store
-    SandboxSpec spec;
-    fs::path experimentFolder; // relative local paths start here
-    std::map<std::string, std::string> secrets; // values of spec.secrets that were found
-    std::vector<LocalModel> models; // beyond those that name a path in the spec
-    BuildSettings build;
-    fs::path spoolFolder;
-};
 
 // Ends a sandbox that uses more than it may. For machines where no cgroup can be had: resident memory is
 // looked at several times a second, so a burst between two looks is possible ("watched", not "enforced").
@@ -65,15 +46,15 @@ public:
 
     InitClient& init() const { return m_running->init(); }
     bool running() const { return m_running && m_running->running(); }
-    const std::vector<SpecProblem>& warnings() const { return m_warnings; }
+    const std::vector<SpecProblem>& warnings() const { return m_recipe.warnings; }
     // Why it ended by itself ("memory", "timeout"), or nothing.
     std::string endReason() const;
 
     // A command with the sandbox's environment; in a full sandbox the secrets come with it.
     ExecSpec command(std::vector<std::string> argv) const;
     ExecSpec shell(const std::string& script) const { return command({"/bin/sh", "-c", script}); }
-    const std::map<std::string, std::string>& environment() const { return m_environment; }
-    std::string python() const { return m_python; }
+    const std::map<std::string, std::string>& environment() const { return m_recipe.environment; }
+    std::string python() const { return m_recipe.python; }
 
     void stop();
     // Stops and deletes what it wrote.
@@ -81,25 +62,13 @@ public:
 
 private:
     LocalSandbox(const ImageStore& images, StartRequest request);
-    Result<LaunchSpec> makeLaunchSpec(const BuildProgress& progress);
-    Status addOwnPython(LaunchSpec& launch);
-    Status addImage(LaunchSpec& launch, const BuildProgress& progress);
-    Status addModels(LaunchSpec& launch);
-    Status addModel(
-        LaunchSpec& launch, const std::string& name, const fs::path& folder, bool shortNameIsFree);
-    Status addMounts(LaunchSpec& launch);
-    Status copyIn();
-    Status cloneRepos(const BuildProgress& progress);
+    Status fill(const BuildProgress& progress);
     void watchLimits();
-    void warn(std::string field, std::string message, std::string fix);
-    fs::path local(const std::string& path) const;
     std::string box() const { return "boxes/" + m_request.id; }
 
     const ImageStore& m_images;
     StartRequest m_request;
-    std::string m_python;
-    std::map<std::string, std::string> m_environment;
-    std::vector<SpecProblem> m_warnings;
+    LocalRecipe m_recipe;
     mutable std::mutex m_mutex;
     std::string m_endReason;
     std::unique_ptr<RunningSandbox> m_running;

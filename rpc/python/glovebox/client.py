@@ -56,6 +56,7 @@ class Client:
         self.jobs = groups.Jobs(self)
         self.models = groups.Models(self)
         self.runs = groups.Runs(self)
+        self.sandboxes = groups.Sandboxes(self)
         self.settings = groups.Settings(self)
         self.secrets = groups.Secrets(self)
         self.state = groups.State(self)

@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 import json
+import os
+import uuid
 from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
-from .errors import Disconnected
+from .errors import Disconnected, GloveboxError
 from .wire import Json, Notification
 
 if TYPE_CHECKING:
     from .client import Answer, Client
 
+_PIECE = 1 << 20
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -309,6 +312,181 @@ class Experiments(_Group):
 
     def new(self, path: str, example: Optional[str] = None) -> Json:
         return self._change("experiments.new", path=path, example=example)
+
+
+class Sandboxes(_Group):
+    def capabilities(self) -> List[Json]:
+        providers: List[Json] = self._get("sandboxes.capabilities")["providers"]
+        return providers
+
+    def plan(self, spec: Mapping[str, Any], experiment: Optional[str] = None) -> Json:
+        return self._get("sandboxes.plan", spec=dict(spec or {}), experiment=experiment)
+
+    def start(
+        self,
+        spec: Mapping[str, Any],
+        experiment: Optional[str] = None,
+        trust: Optional[bool] = None,
+        secrets: Optional[Mapping[str, str]] = None,
+    ) -> Json:
+        """{"job", "sandbox"}; `ready` waits. Secrets the spec names are taken from this process's environment."""
+        spec = dict(spec or {})
+        found = {name: os.environ[name] for name in spec.get("secrets") or () if name in os.environ}
+        found.update(secrets or {})
+        return self._change("sandboxes.start", spec=spec, experiment=experiment, trust=trust, secrets=found or None)
+
+    def list(self) -> List[Json]:
+        sandboxes: List[Json] = self._get("sandboxes.list")["sandboxes"]
+        return sandboxes
+
+    def get(self, sandbox: str) -> Json:
+        return self._get("sandboxes.get", sandbox=sandbox)
+
+    def log(self, sandbox: str, offset: Optional[int] = None, limit: Optional[int] = None) -> Json:
+        return self._get("sandboxes.log", sandbox=sandbox, offset=offset, limit=limit)
+
+    def exec(
+        self,
+        sandbox: str,
+        argv: Optional[Sequence[str]] = None,
+        script: Optional[str] = None,
+        env: Optional[Mapping[str, str]] = None,
+        cwd: Optional[str] = None,
+        timeout_ms: Optional[int] = None,
+        stdin: Optional[bool] = None,
+        terminal: Optional[Mapping[str, int]] = None,
+        output_limit: Optional[int] = None,
+    ) -> Json:
+        """{"command", "pid"} at once; `run` waits and gives the output."""
+        return self._change("sandboxes.exec", sandbox=sandbox, argv=None if argv is None else list(argv),
+                            script=script, env=env, cwd=cwd, timeout_ms=timeout_ms, stdin=stdin, terminal=terminal,
+                            output_limit=output_limit)
+
+    def wait(self, sandbox: str, command: str, timeout_ms: Optional[int] = None) -> Json:
+        return self._get("sandboxes.wait", sandbox=sandbox, command=command, timeout_ms=timeout_ms)
+
+    def output(
+        self, sandbox: str, command: str, stream: str, offset: Optional[int] = None, limit: Optional[int] = None
+    ) -> Tuple[Json, bytes]:
+        params = {"sandbox": sandbox, "command": command, "stream": stream, "offset": offset, "limit": limit}
+        return self._client.request("sandboxes.output", _given(params))
+
+    def commands(self, sandbox: str) -> List[Json]:
+        commands: List[Json] = self._get("sandboxes.commands", sandbox=sandbox)["commands"]
+        return commands
+
+    def stdin(self, sandbox: str, command: str, eof: Optional[bool] = None, *, data: bytes = b"") -> None:
+        params = {"sandbox": sandbox, "command": command, "eof": eof}
+        self._client.request("sandboxes.stdin", _given(params), attachment=data)
+
+    def signal(self, sandbox: str, command: str, signal: int) -> None:
+        self._change("sandboxes.signal", sandbox=sandbox, command=command, signal=signal)
+
+    def resize(self, sandbox: str, command: str, rows: int, columns: int) -> None:
+        self._change("sandboxes.resize", sandbox=sandbox, command=command, rows=rows, columns=columns)
+
+    def put(
+        self,
+        sandbox: str,
+        path: str,
+        transfer: str,
+        offset: int,
+        final: bool,
+        mode: Optional[int] = None,
+        *,
+        data: bytes = b"",
+    ) -> None:
+        """A piece of a file; `write` sends a whole one."""
+        params = {"sandbox": sandbox, "path": path, "transfer": transfer, "offset": offset, "final": final,
+                  "mode": mode}
+        self._client.request("sandboxes.put", _given(params), attachment=data)
+
+    def read(
+        self, sandbox: str, path: str, offset: Optional[int] = None, limit: Optional[int] = None
+    ) -> Tuple[Json, bytes]:
+        params = {"sandbox": sandbox, "path": path, "offset": offset, "limit": limit}
+        return self._client.request("sandboxes.read", _given(params))
+
+    def list_files(self, sandbox: str, path: str, after: Optional[str] = None) -> Json:
+        return self._get("sandboxes.list_files", sandbox=sandbox, path=path, after=after)
+
+    def stat(self, sandbox: str, path: str) -> Json:
+        return self._get("sandboxes.stat", sandbox=sandbox, path=path)
+
+    def mkdir(self, sandbox: str, path: str) -> None:
+        self._change("sandboxes.mkdir", sandbox=sandbox, path=path)
+
+    def meters(self, sandbox: str) -> Json:
+        return self._get("sandboxes.meters", sandbox=sandbox)
+
+    def port(
+        self, sandbox: str, port: Optional[int] = None, path: Optional[str] = None, tcp: Optional[bool] = None
+    ) -> Json:
+        return self._change("sandboxes.port", sandbox=sandbox, port=port, path=path, tcp=tcp)
+
+    def ports(self, sandbox: str) -> List[Json]:
+        ports: List[Json] = self._get("sandboxes.ports", sandbox=sandbox)["ports"]
+        return ports
+
+    def port_close(self, sandbox: str, id: str) -> None:
+        self._change("sandboxes.port_close", sandbox=sandbox, id=id)
+
+    def extend(self, sandbox: str, seconds: int) -> Json:
+        return self._change("sandboxes.extend", sandbox=sandbox, seconds=seconds)
+
+    def serve(
+        self, sandbox: str, interface: str, name: Optional[str] = None, watch: Optional[bool] = None
+    ) -> Json:
+        return self._change("sandboxes.serve", sandbox=sandbox, interface=interface, name=name, watch=watch)
+
+    def stop(self, sandbox: str) -> str:
+        """The id of the job, which ends when nothing of the sandbox runs."""
+        job: str = self._change("sandboxes.stop", sandbox=sandbox)["job"]
+        return job
+
+    def rm(self, sandbox: str) -> None:
+        self._change("sandboxes.rm", sandbox=sandbox)
+
+    def images(self) -> List[Json]:
+        images: List[Json] = self._get("sandboxes.images")["images"]
+        return images
+
+    def collect(self) -> Json:
+        return self._change("sandboxes.collect")
+
+    @_beyond
+    def ready(self, started: Mapping[str, str]) -> Json:
+        """Waits for what `start` answered: the sandbox, or the error it failed with."""
+        job = self._client.jobs.wait(started["job"])
+        if "error" in job:
+            error = job["error"]
+            raise GloveboxError(error["code"], error["message"], error.get("data"))
+        return self.get(started["sandbox"])
+
+    @_beyond
+    def run(self, sandbox: str, *argv: str, **more: Any) -> Tuple[int, bytes, bytes]:
+        """Runs a command to its end: exit code, standard output, standard error."""
+        started = self.exec(sandbox, argv=argv or None, **more)
+        while not (ended := self.wait(sandbox, started["command"], timeout_ms=60_000))["exited"]:
+            pass
+        streams = []
+        for stream in ("stdout", "stderr"):
+            whole = b""
+            while len(whole) < ended["sizes"][stream]:
+                _, piece = self.output(sandbox, started["command"], stream, offset=len(whole))
+                if not piece:
+                    break
+                whole += piece
+            streams.append(whole)
+        return ended["code"], streams[0], streams[1]
+
+    @_beyond
+    def write(self, sandbox: str, path: str, data: bytes, mode: Optional[int] = None) -> None:
+        """A whole file."""
+        transfer = str(uuid.uuid4())
+        pieces = range(0, max(len(data), 1), _PIECE)
+        for offset in pieces:
+            self.put(sandbox, path, transfer, offset, offset == pieces[-1], mode, data=data[offset : offset + _PIECE])
 
 
 class Settings(_Group):

@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <backend/sandbox/boxclient.h>
+
+#include "hoststart.h"
+#include "localcontents.h"
+#include "localprovider.h"
+
+namespace gb {
+namespace {
+
+// A sandbox that its keeper holds.
+class KeptInside final : public SandboxInside
+{
+public:
+    explicit KeptInside(BoxClient& keeper) : m_keeper(keeper) { }
+
+    Status putFile(const fs::path& local, const std::string& inside, unsigned mode) override
+    {
+        return m_keeper.request("box.put", Json{{"path", inside}, {"mode", mode}, {"file", local.string()}})
+            .map([](auto&&) {});
+    }
+    Status putFolder(const fs::path& folder, const std::string& inside) override
+    {
+        return m_keeper.request("box.put_folder", Json{{"folder", folder.string()}, {"path", inside}})
+            .map([](auto&&) {});
+    }
+    Result<Outcome> run(const std::string& script, const std::string& folder,
+        const std::function<void(std::string_view)>& onOutput) override
+    {
+        auto ended = m_keeper.run(script, folder, onOutput);
+        if (!ended)
+            return fail(ended.error());
+        return Outcome{ended->code, std::move(ended->errors)};
+    }
+
+private:
+    BoxClient& m_keeper;
+};
+
+} // namespace
+
+// One creation, step by step.
+class LocalProvider::Creation
+{
+public:
+    Creation(
+        LocalProvider& provider, const SandboxRequest& request, StartRequest start, ProvisionWatch& watch)
+        : m_provider(provider), m_request(request), m_start(std::move(start)), m_watch(watch),
+          m_recipe(provider.m_images, m_start)
+    { }
+
+    Result<CreatedSandbox> run()
+    {
+        auto steps = m_provider.stepsOf(m_start);
+        if (!steps)
+            return fail(steps.error());
+        m_steps = std::move(*steps);
+        m_watch.onPlan(m_steps);
+        Status done = [this]() -> Status {
+            GB_TRY(begin("isolation"));
+            GB_TRY(m_provider.proveIsolation());
+            GB_TRY(LocalRecipe::checkInputs(m_start));
+            auto launch = makeLaunchSpec();
+            if (!launch)
+                return fail(launch.error());
+            GB_TRY(begin("start"));
+            GB_TRY(launchKeeper(*launch));
+            return fill();
+        }();
+        if (!done) {
+            SandboxRecord failed;
+            failed.id = m_request.id;
+            failed.nonce = m_request.nonce;
+            failed.handle = m_handle;
+            (void)m_provider.terminate(failed);
+            (void)m_provider.removeWritten(m_request.id);
+            return fail(m_watch.isCancelled() ? Error{"cancelled", "cancelled"} : done.error());
+        }
+        return CreatedSandbox{m_handle, m_recipe.warnings};
+    }
+
+private:
+    Status begin(const std::string& id)
+    {
+        if (m_watch.isCancelled())
+            return fail("cancelled", "cancelled");
+        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+            if (m_steps[i].id == id)
+                m_watch.onStep(m_steps[i], i);
+        }
+        return {};
+    }
+
+    BuildProgress progress()
+    {
+        BuildProgress progress;
+        progress.onLayer = [this](const LayerPlan& layer, std::size_t, std::size_t) {
+            (void)begin("layer:" + layer.key);
+        };
+        progress.onOutput = [this](std::string_view text) { m_watch.onOutput(text); };
+        progress.isCancelled = [this] { return m_watch.isCancelled(); };
+        return progress;
+    }
+
+    Result<LaunchSpec> makeLaunchSpec()
+    {
+        GB_TRY(m_provider.m_images.prepare());
+        if (!m_start.spec.interpreter.empty())
+            GB_TRY(begin("interpreter"));
+        auto launch = m_recipe.make(progress());
+        for (const ModelSpec& model : m_start.spec.models) {
+            if (launch)
+                GB_TRY(begin("model:" + model.name));
+        }
+        return launch;
+    }
+
+    Status launchKeeper(const LaunchSpec& launch)
+    {
+        const SandboxSpec& spec = m_start.spec;
+        const fs::path folder = m_provider.boxFolder(m_request.id);
+        GB_TRY(ensurePrivateDir(folder.parent_path()));
+        GB_TRY(ensurePrivateDir(folder));
+        constexpr unsigned onlyOurs = 0600;
+        GB_TRY(writeFileAtomic(
+            folder / "box.json", Json{{"id", m_request.id}, {"nonce", m_request.nonce}}.dump(), onlyOurs));
+        const Json sandbox{{"id", m_request.id}, {"nonce", m_request.nonce}, {"name", spec.name},
+            {"data_folder", m_provider.m_options.dataFolder.string()}, {"launch", launch.toJson()},
+            {"environment", m_recipe.environment}, {"secrets", m_start.secrets},
+            {"secrets_in_exec", !spec.scoped}, {"memory", spec.memory}, {"timeout", spec.timeout.value_or(0)},
+            {"idle_timeout", spec.idleTimeout.value_or(0)}, {"box_folder", "boxes/" + m_request.id},
+            {"python", m_recipe.python}};
+        const auto answer =
+            startHost(m_provider.m_options.host, Json{{"sandbox", sandbox}, {"detached", true}},
+                folder / "keeper.log", [this] { return m_watch.isCancelled(); });
+        if (!answer)
+            return fail(answer.error());
+        Json models = Json::array();
+        for (const ModelSpec& model : spec.models)
+            models.push_back({{"id", model.name}, {"path", LocalRecipe::placeOf(model.name)}});
+        m_handle = Json{{"control", stringOr(*answer, "control")}, {"pid", integerOr(*answer, "pid")},
+            {"python", m_recipe.python}, {"models", std::move(models)}};
+        return {};
+    }
+
+    Status fill()
+    {
+        const auto control = m_provider.controlOf(m_request.id);
+        if (!control)
+            return fail(control.error());
+        auto keeper = BoxClient::connect(*control, [this] { return m_watch.isCancelled(); });
+        if (!keeper)
+            return fail(keeper.error());
+        GB_TRY(keeper->greet(m_request.id, m_request.nonce));
+        KeptInside inside(*keeper);
+        for (const auto* mounts : {&m_start.spec.localFiles, &m_start.spec.localDirs}) {
+            for (const MountSpec& mount : *mounts) {
+                if (mount.mode != MountMode::Copy)
+                    continue;
+                GB_TRY(begin("copy:" + mount.inside));
+                GB_TRY(copyIn(inside, m_start, mount, mounts == &m_start.spec.localDirs));
+            }
+        }
+        const BuildProgress progress = this->progress();
+        for (const RepoSpec& repo : m_start.spec.repos) {
+            GB_TRY(begin("repo:" + repo.url));
+            auto warning = bringRepo(inside, m_provider.m_images, m_start, repo, progress);
+            if (!warning)
+                return fail(warning.error());
+            if (*warning)
+                m_recipe.warnings.push_back(std::move(**warning));
+        }
+        return {};
+    }
+
+    LocalProvider& m_provider;
+    const SandboxRequest& m_request;
+    StartRequest m_start;
+    ProvisionWatch& m_watch;
+    LocalRecipe m_recipe;
+    std::vector<PlanStep> m_steps;
+    Json m_handle = Json::object();
+};
+
+Result<CreatedSandbox> LocalProvider::create(const SandboxRequest& request, ProvisionWatch& watch)
+{
+    auto start = startRequest(request);
+    if (!start)
+        return fail(start.error());
+    return Creation(*this, request, std::move(*start), watch).run();
+}
+
+} // namespace gb

@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the local provider offers and plans, and how its sandboxes end; localcreation.cpp makes them.
+
+#include "localprovider.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <set>
+#include <sstream>
+
+#include <unistd.h>
+
+#include <backend/base/ids.h>
+#include <backend/base/log.h>
+#include <backend/base/paths.h>
+#include <backend/sandbox/boxclient.h>
+
+#include "hoststart.h"
+#include "ownpython.h"
+
+namespace gb {
+namespace {
+
+constexpr std::size_t mostInterpreters = 8;
+constexpr std::int64_t stopTimeoutMs = 5'000;
+constexpr std::int64_t killTimeoutMs = 3'000;
+
+std::vector<std::string> interpreterCandidates(const std::map<std::string, std::string>& environment)
+{
+    std::vector<std::string> found;
+    const auto add = [&](const fs::path& path) {
+        if (::access(path.c_str(), X_OK) == 0 && std::ranges::find(found, path.string()) == found.end())
+            found.push_back(path.string());
+    };
+    if (const auto venv = environment.find("VIRTUAL_ENV"); venv != environment.end())
+        add(fs::path(venv->second) / "bin/python3");
+    const auto path = environment.find("PATH");
+    std::istringstream folders(path == environment.end() ? "/usr/local/bin:/usr/bin" : path->second);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (folder.starts_with('/'))
+            add(fs::path(folder) / "python3");
+    }
+    add("/usr/bin/python3");
+    if (found.size() > mostInterpreters)
+        found.resize(mostInterpreters);
+    return found;
+}
+
+std::int64_t bytesIn(const fs::path& path)
+{
+    constexpr int mostEntries = 200'000; // a plan is an estimate
+    std::error_code error;
+    if (fs::is_regular_file(path, error))
+        return static_cast<std::int64_t>(fs::file_size(path, error));
+    std::int64_t sum = 0;
+    int count = 0;
+    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end && count < mostEntries;
+         it.increment(error), ++count) {
+        std::error_code ignored;
+        if (it->is_regular_file(ignored) && !it->is_symlink(ignored))
+            sum += static_cast<std::int64_t>(it->file_size(ignored));
+    }
+    return sum;
+}
+
+SpecProblem problemFrom(const Error& error)
+{
+    return {stringOr(error.data, "field"), error.message, stringOr(error.data, "fix"),
+        SpecProblem::Severity::Error};
+}
+
+// The keeper that the record names, if that process is still it.
+bool isKeeper(pid_t pid)
+{
+    const auto line = pid > 1 ? readFile(fs::path("/proc") / std::to_string(pid) / "cmdline")
+                              : Result<std::string>(std::string());
+    return line && line->find("glovebox-host") != std::string::npos;
+}
+
+bool waitUntilGone(pid_t pid, std::int64_t timeoutMs)
+{
+    constexpr std::int64_t lookMs = 20;
+    for (std::int64_t waited = 0; waited < timeoutMs; waited += lookMs) {
+        if (::kill(pid, 0) != 0 && errno == ESRCH)
+            return true;
+        ::usleep(lookMs * 1000);
+    }
+    return false;
+}
+
+} // namespace
+
+LocalProvider::LocalProvider(Options options)
+    : m_options(std::move(options)), m_images(m_options.dataFolder / "images", m_options.tools)
+{ }
+
+SandboxCapabilities LocalProvider::capabilities(const std::map<std::string, std::string>& environment)
+{
+    using State = FieldCapability::State;
+    SandboxCapabilities can;
+    can.id = id();
+    can.title = "This machine";
+    if (const Status proven = proveIsolation(); !proven) {
+        can.available = false;
+        can.reason = proven.error().message;
+    }
+    can.network = {"off", "on"};
+    can.fields = {
+        {"gpu", {State::Disabled, "the local provider has no GPU to give"}},
+        {"gpu_count", {State::Disabled, "the local provider has no GPU to give"}},
+        {"docker_in_docker", {State::Disabled, "the local provider does not offer Docker"}},
+        {"cpu", {State::Disabled, "the local provider does not limit processors"}},
+        {"models.hidden", {State::Disabled, "the local provider cannot hide a model's name"}},
+        {"spend_cap", {State::Hidden, ""}},
+    };
+    for (const std::string& path : interpreterCandidates(environment)) {
+        if (const auto info = askInterpreter(path))
+            can.interpreters.push_back({path, info->version});
+    }
+    if (m_options.models)
+        can.models = m_options.models->list(environment);
+    return can;
+}
+
+Result<StartRequest> LocalProvider::startRequest(const SandboxRequest& request) const
+{
+    GB_TRY(LocalRecipe::check(request.spec));
+    StartRequest start;
+    start.id = request.id;
+    start.spec = request.spec;
+    start.experimentFolder = request.experimentFolder;
+    start.secrets = request.secrets;
+    start.binds = {{m_options.workerPackage.string(), "/run/glovebox/worker/glovebox_worker"}};
+    const bool fetches = request.spec.interpreter.empty() || request.spec.network.mode == NetworkMode::On
+        || !request.spec.repos.empty();
+    if (fetches)
+        start.build = readBuildSettings(request.environment);
+    std::set<std::string> needed;
+    for (const ModelSpec& model : request.spec.models) {
+        if (model.path.empty())
+            needed.insert(model.name);
+        if (model.isPeft && !model.baseModel.empty())
+            needed.insert(model.baseModel);
+    }
+    for (const std::string& name : needed) {
+        auto files = m_options.models ? m_options.models->files(name, request.environment)
+                                      : Result<std::vector<ModelSource::File>>();
+        if (files && !files->empty())
+            start.modelFiles.push_back({name, std::move(*files)});
+    }
+    return start;
+}
+
+Result<std::vector<PlanStep>> LocalProvider::stepsOf(const StartRequest& request) const
+{
+    const SandboxSpec& spec = request.spec;
+    std::vector<PlanStep> steps{
+        {"isolation", "Prove the isolation", "isolation", m_proof.has_value(), {}, {}}};
+    if (!spec.interpreter.empty()) {
+        steps.push_back(
+            {"interpreter", "Use " + spec.interpreter, "layer", true, std::nullopt, std::nullopt});
+    } else {
+        const auto layers = m_images.plan(spec);
+        if (!layers)
+            return fail(layers.error());
+        const auto built = m_images.list();
+        for (const LayerPlan& layer : *layers) {
+            PlanStep step{"layer:" + layer.key, layer.title, "layer", layer.present, {}, {}};
+            for (const LayerRecord& record : built) {
+                if (record.key == layer.key)
+                    step.bytes = record.bytes;
+            }
+            steps.push_back(std::move(step));
+        }
+    }
+    for (const ModelSpec& model : spec.models) {
+        std::int64_t bytes = model.path.empty() ? 0 : bytesIn(request.local(model.path));
+        for (const ModelFiles& one : request.modelFiles) {
+            for (const ModelSource::File& file : one.files)
+                bytes += one.name == model.name ? bytesIn(file.source) : 0;
+        }
+        steps.push_back({"model:" + model.name, "Model " + model.name, "model", true, bytes, {}});
+    }
+    steps.push_back({"start", "Start the sandbox", "start", false, {}, {}});
+    for (const auto* mounts : {&spec.localFiles, &spec.localDirs}) {
+        for (const MountSpec& mount : *mounts) {
+            if (mount.mode == MountMode::Copy)
+                steps.push_back({"copy:" + mount.inside, "Copy " + mount.local, "copy", false,
+                    bytesIn(request.local(mount.local)), {}});
+        }
+    }
+    for (const RepoSpec& repo : spec.repos)
+        steps.push_back({"repo:" + repo.url, "Clone " + repo.url, "repo", false, {}, {}});
+    return steps;
+}
+
+Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
+{
+    SandboxPlan plan;
+    auto start = startRequest(request);
+    auto steps = start ? stepsOf(*start) : Result<std::vector<PlanStep>>(fail(start.error()));
+    if (!steps) {
+        plan.problems.push_back(problemFrom(steps.error()));
+        return plan;
+    }
+    plan.steps = std::move(*steps);
+    if (const Status proven = proveIsolation(); !proven)
+        plan.problems.push_back(problemFrom(proven.error()));
+    // The very checks of a start, without building anything.
+    if (const Status possible = LocalRecipe::checkInputs(*start); !possible)
+        plan.problems.push_back(problemFrom(possible.error()));
+    for (const std::string& secret : request.spec.secrets) {
+        if (!request.secrets.contains(secret))
+            plan.problems.push_back({"secrets", secret + " is not set",
+                "set it in your environment, in .env or in the key store", SpecProblem::Severity::Warning});
+    }
+    return plan;
+}
+
+// A shell that looks for what it must not find; what it must find shows that it looked at all.
+Status LocalProvider::proveIsolation()
+{
+    const std::lock_guard lock(m_proofMutex);
+    if (m_proof && *m_proof)
+        return *m_proof;
+    m_proof = [this]() -> Status {
+        GB_TRY(m_images.prepare());
+        LaunchSpec spec;
+        spec.store = m_images.storeFolder();
+        spec.binds = {{"/usr", "/usr"}};
+        spec.links = ownPythonLinks();
+        constexpr std::int64_t small = 1L << 20;
+        spec.tmpfs = {{"/tmp", small, 01777}, {"/run", small, 0755}};
+        spec.readOnlyRoot = true;
+        auto running = launchSandbox(spec, m_options.tools);
+        if (!running)
+            return fail(running.error());
+        ExecSpec look;
+        look.argv = {"/bin/sh", "-c",
+            "[ -e /usr/bin/env ] || echo nothing; [ ! -e /etc/shadow ] || echo files; "
+            "[ ! -e /home ] || echo home; [ ! -d /proc/"
+                + std::to_string(::getpid())
+                + " ] || echo processes; (: > /usr/glovebox) 2>/dev/null && echo writing; "
+                  "[ \"$(grep -c : /proc/net/dev)\" = 1 ] || echo network; echo looked"};
+        look.env = {{"PATH", "/usr/bin:/bin"}};
+        const auto seen = (*running)->init().run(look);
+        if (!seen)
+            return fail(seen.error());
+        if (seen->output != "looked\n")
+            return fail("sandbox.not_isolated",
+                "a sandbox on this machine would see or change what it must not: " + seen->output,
+                Json{{"seen", seen->output}});
+        return {};
+    }();
+    return *m_proof;
+}
+
+Result<fs::path> LocalProvider::controlOf(const std::string& id) const
+{
+    const auto sockets = socketFolder(m_options.dataFolder);
+    if (!sockets)
+        return fail(sockets.error());
+    return *sockets / (id + ".box");
+}
+
+Result<fs::path> LocalProvider::control(const SandboxRecord& record)
+{
+    return controlOf(record.id);
+}
+
+Status LocalProvider::terminate(const SandboxRecord& record)
+{
+    const auto socket = controlOf(record.id);
+    if (!socket)
+        return fail(socket.error());
+    auto keeper = BoxClient::connect(*socket);
+    const auto known = static_cast<pid_t>(integerOr(record.handle, "pid"));
+    if (!keeper) {
+        // Nobody takes orders; one that hangs, or ends at this moment, is still a process.
+        if (!isKeeper(known) || waitUntilGone(known, killTimeoutMs / 3))
+            return {};
+        ::kill(known, SIGKILL);
+        return waitUntilGone(known, killTimeoutMs)
+            ? Status()
+            : fail("sandbox.not_stopped", "the keeper of the sandbox does not end", Json{{"pid", known}});
+    }
+    if (const Status greeted = keeper->greet(record.id, record.nonce); greeted)
+        (void)keeper->request("box.stop", Json::object(), {}, stopTimeoutMs);
+    else if (greeted.error().code == "sandbox.other")
+        return greeted;
+    if (keeper->waitForEnd(stopTimeoutMs))
+        return {};
+    const auto pid = keeper->peer();
+    if (pid && isKeeper(*pid))
+        ::kill(*pid, SIGKILL);
+    if (keeper->waitForEnd(killTimeoutMs))
+        return {};
+    return fail(
+        "sandbox.not_stopped", "the keeper of the sandbox does not end", Json{{"pid", pid.value_or(0)}});
+}
+
+Status LocalProvider::removeWritten(const std::string& id) const
+{
+    std::error_code error;
+    if (!isId(id) || !fs::exists(m_images.storeFolder(), error))
+        return {};
+    const auto removed = runMapped(m_images.storeFolder(),
+        {"sh", "-c", "[ ! -e \"$1\" ] || { chmod -R u+rwX \"$1\"; rm -rf \"$1\"; }", "sh", "boxes/" + id},
+        m_images.tools());
+    if (!removed)
+        return fail(removed.error());
+    if (removed->code != 0)
+        return fail("sandbox.store", "cannot remove what the sandbox wrote: " + removed->output);
+    return {};
+}
+
+Status LocalProvider::remove(const SandboxRecord& record)
+{
+    return removeWritten(record.id);
+}
+
+// The sockets tell who lives, the tags whose they are.
+Result<std::vector<FoundSandbox>> LocalProvider::list()
+{
+    const auto sockets = socketFolder(m_options.dataFolder);
+    if (!sockets)
+        return fail(sockets.error());
+    std::vector<FoundSandbox> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(*sockets, error)) {
+        const std::string id = entry.path().stem().string();
+        if (entry.path().extension() != ".box" || !isId(id))
+            continue;
+        const auto keeper = BoxClient::connect(entry.path());
+        if (!keeper)
+            continue;
+        const auto tag = parseJson(readFile(boxFolder(id) / "box.json").value_or("{}"));
+        const auto pid = keeper->peer();
+        found.push_back({id, tag ? stringOr(*tag, "nonce") : std::string(),
+            Json{{"control", entry.path().string()}, {"pid", pid.value_or(0)}}});
+    }
+    if (error)
+        return failErrno("cannot look into", sockets->string(), error.value());
+    return found;
+}
+
+Result<fs::path> LocalProvider::serve(
+    const SandboxRecord& record, const ServeOrder& order, const std::function<bool()>& isCancelled)
+{
+    const auto socket = controlOf(record.id);
+    if (!socket)
+        return fail(socket.error());
+    const Json config{{"id", order.id}, {"run", order.run}, {"name", order.name},
+        {"interface", order.interface.string()}, {"data_folder", m_options.dataFolder.string()},
+        {"watch", order.watch}, {"detached", true}, {"models", record.handle.value("models", Json::array())},
+        {"worker_via",
+            {{"control", socket->string()}, {"python", stringOr(record.handle, "python", "python3")}}}};
+    const auto answer = startHost(
+        m_options.host, config, boxFolder(record.id) / ("interface-" + order.id + ".log"), isCancelled);
+    if (!answer)
+        return fail(answer.error());
+    return fs::path(stringOr(*answer, "control"));
+}
+
+std::vector<std::string> LocalProvider::keysOf(const std::vector<SandboxRecord>& records) const
+{
+    std::vector<std::string> keys;
+    for (const SandboxRecord& record : records) {
+        if (record.spec.provider != id() || !record.spec.interpreter.empty())
+            continue;
+        if (const auto layers = m_images.plan(record.spec)) {
+            for (const LayerPlan& layer : *layers)
+                keys.push_back(layer.key);
+        }
+    }
+    return keys;
+}
+
+Result<std::vector<SandboxImage>> LocalProvider::images(const std::vector<SandboxRecord>& wanted)
+{
+    const auto keys = keysOf(wanted);
+    std::vector<SandboxImage> all;
+    for (const LayerRecord& record : m_images.list())
+        all.push_back({record.key, record.title, record.packages, record.bytes, record.builtAt, record.usedAt,
+            std::ranges::find(keys, record.key) != keys.end()});
+    return all;
+}
+
+Result<CollectedImages> LocalProvider::collect(const std::vector<SandboxRecord>& wanted)
+{
+    std::map<std::string, std::int64_t> sizes;
+    for (const LayerRecord& record : m_images.list())
+        sizes[record.key] = record.bytes;
+    if (sizes.empty())
+        return CollectedImages{};
+    auto removed = m_images.collect(keysOf(wanted));
+    if (!removed)
+        return fail(removed.error());
+    CollectedImages collected;
+    for (const std::string& key : *removed)
+        collected.freed += sizes[key];
+    collected.removed = std::move(*removed);
+    return collected;
+}
+
+} // namespace gb

@@ -1,0 +1,268 @@
+# SPDX-FileCopyrightText: The Glovebox authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sandboxes through real daemons and real keepers, with deaths at bad moments. The machine's own Python: nothing has
+to be built or fetched."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import uuid
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import glovebox
+import pytest
+
+INTERFACE = '''
+import os
+
+@expose
+def add(a: int, b: int = 2) -> int:
+    """Adds."""
+    return a + b
+
+@expose
+def where() -> dict:
+    return {"pid1": os.path.exists("/proc/1/root"), "secret": os.environ.get("API_KEY"),
+            "shadow": os.path.exists("/etc/shadow"), "cwd_writable": os.access("/workspace", os.W_OK)}
+'''
+
+
+def spec(**more: Any) -> dict[str, Any]:
+    return {"interpreter": sys.executable, "name": "box", **more}
+
+
+@pytest.fixture
+def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
+    for name, value in home.environment.items():
+        monkeypatch.setenv(name, value)
+    with glovebox.connect(name="test") as made:
+        yield made
+        for sandbox in made.sandboxes.list():
+            if sandbox["state"] not in ("stopped", "failed"):
+                made.jobs.wait(made.sandboxes.stop(sandbox["id"]))
+            made.sandboxes.rm(sandbox["id"])
+
+
+def running(client: glovebox.Client, **more: Any) -> str:
+    return str(client.sandboxes.ready(client.sandboxes.start(spec(**more)))["id"])
+
+
+def keeper_pid(client: glovebox.Client, home: Any, sandbox: str) -> int:
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and b"glovebox-host" in (entry / "cmdline").read_bytes():
+                if f"{sandbox}/keeper.log" in os.readlink(entry / "fd/2"):
+                    return int(entry.name)
+        except OSError:
+            continue
+    raise AssertionError("no keeper")
+
+
+def test_from_start_to_stop(client: glovebox.Client, home: Any, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("from outside")
+    started = client.sandboxes.start(spec(local_files=[[str(tmp_path / "in.txt"), "/workspace/in.txt"]]))
+    assert client.jobs.get(started["job"])["subject"] == started["sandbox"]
+    sandbox = client.sandboxes.ready(started)
+    assert sandbox["state"] == "ready" and sandbox["warnings"] == []
+    assert [step["state"] for step in sandbox["steps"]] == ["done"] * len(sandbox["steps"])
+    assert "ready" in client.sandboxes.log("box")["text"]
+    assert client.sandboxes.run("box", "cat", "in.txt") == (0, b"from outside", b"")
+    assert client.sandboxes.run("box", "sh", "-c", "echo no >&2; exit 3") == (3, b"", b"no\n")
+    data = os.urandom(3 << 20)
+    client.sandboxes.write("box", "/workspace/deep/data.bin", data)
+    got = b""
+    while len(got) < len(data):
+        info, piece = client.sandboxes.read("box", "/workspace/deep/data.bin", offset=len(got))
+        assert info["size"] == len(data)
+        got += piece
+    assert got == data
+    names = [entry["name"] for entry in client.sandboxes.list_files("box", "/workspace")["entries"]]
+    assert sorted(names) == ["deep", "in.txt"]
+    assert client.sandboxes.meters("box")["processes"] >= 1
+    job = client.jobs.wait(client.sandboxes.stop("box"))
+    assert job["state"] == "done", job
+    assert client.sandboxes.get(sandbox["id"])["state"] == "stopped"
+    with pytest.raises(glovebox.GloveboxError, match="no sandbox is called"):
+        client.sandboxes.meters("box")
+    client.sandboxes.rm(sandbox["id"])
+    assert client.sandboxes.list() == []
+    assert not (home.folder / "data/boxes" / sandbox["id"]).exists()
+    assert not (home.folder / "data/images/store/boxes" / sandbox["id"]).exists()
+
+
+def test_output_is_pushed_until_the_exit(client: glovebox.Client) -> None:
+    sandbox = running(client)
+    connection = client.open_connection()
+    answer, _ = connection.request("sandboxes.exec", {
+        "op": str(uuid.uuid4()), "sandbox": sandbox, "stdin": True, "argv": ["cat"]})
+    client.sandboxes.stdin(sandbox, answer["command"], data=b"hello ")
+    client.sandboxes.stdin(sandbox, answer["command"], data=b"there", eof=True)
+    heard = b""
+    while (notification := connection.next_notification()).method != "sandboxes.exit":
+        assert notification.method == "sandboxes.output" and notification.params["sandbox"] == sandbox
+        assert notification.params["offset"] == len(heard)
+        heard += notification.attachment
+    assert heard == b"hello there" and notification.params["code"] == 0
+    assert [one["command"] for one in client.sandboxes.commands(sandbox)] == [answer["command"]]
+
+
+def test_an_interface_lives_inside(client: glovebox.Client, tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(INTERFACE)
+    sandbox = running(client, scoped=True, secrets=["API_KEY"])
+    assert any("API_KEY" in warning["message"] for warning in client.sandboxes.get(sandbox)["warnings"])
+    item = client.sandboxes.serve(sandbox, str(tmp_path / "tools.py"))
+    assert item["sandbox"] == sandbox and item["state"] == "ready", item
+    assert client.calls.run(item["id"], "add", [1]).record["state"] == "ok"
+    seen = client.calls.run(item["id"], "where").record["result"]
+    assert seen == {"pid1": True, "secret": None, "shadow": False, "cwd_writable": True}
+    assert client.sandboxes.get(sandbox)["interfaces"] == [item["id"]]
+    client.jobs.wait(client.sandboxes.stop(sandbox))
+    for _, items in client.state.watch(["interfaces"]):
+        if items[item["id"]]["state"] == "gone":
+            break
+
+
+def test_secrets_reach_commands_and_nothing_else(client: glovebox.Client, home: Any) -> None:
+    started = client.sandboxes.start(spec(secrets=["API_KEY"]), secrets={"API_KEY": "s3cret-value"})
+    sandbox = client.sandboxes.ready(started)["id"]
+    assert client.sandboxes.run(sandbox, "sh", "-c", "echo $API_KEY")[1] == b"s3cret-value\n"
+    for file in (home.folder / "data").rglob("*"):
+        if file.is_file() and "commands" not in file.parts:  # what the command itself printed is there
+            assert b"s3cret" not in file.read_bytes(), file
+
+
+def test_a_killed_daemon_leaves_it_running(client: glovebox.Client, home: Any, tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(INTERFACE)
+    sandbox = running(client)
+    item = client.sandboxes.serve(sandbox, str(tmp_path / "tools.py"))
+    command = client.sandboxes.exec(sandbox, ["sh", "-c", "sleep 1; echo survived"])["command"]
+    os.kill(home.daemon_pid(), signal.SIGKILL)
+    # A new daemon, and the same sandbox.
+    assert client.sandboxes.get(sandbox)["state"] == "ready"
+    while not client.sandboxes.wait(sandbox, command, timeout_ms=10_000)["exited"]:
+        pass
+    assert client.sandboxes.output(sandbox, command, "stdout")[1] == b"survived\n"
+    for _, items in client.state.watch(["interfaces"]):
+        if items.get(item["id"], {}).get("state") == "ready":
+            break
+    assert items[item["id"]]["sandbox"] == sandbox
+    assert client.calls.run(item["id"], "add", [40]).record["result"] == 42
+    assert {"kind": "sandbox", "id": sandbox, "title": "box"} in client.daemon.status()["alive"]
+
+
+def test_a_killed_keeper_is_lost(client: glovebox.Client, home: Any, eventually: Callable[..., Any]) -> None:
+    sandbox = running(client)
+    marker = str(uuid.uuid4())
+    client.sandboxes.exec(sandbox, ["sh", "-c", f"sleep 1000; : {marker}"])
+
+    def inside() -> bool:
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and marker.encode() in (entry / "cmdline").read_bytes():
+                    return True
+            except OSError:
+                continue
+        return False
+
+    eventually(inside, what="the command")
+    os.kill(keeper_pid(client, home, sandbox), signal.SIGKILL)
+    eventually(lambda: not inside(), what="the end of everything inside")
+    item = eventually(lambda: (one := client.sandboxes.get(sandbox))["state"] == "failed" and one)
+    assert item["reason"] == "lost" and item["error"]["code"] == "sandbox.lost"
+
+
+def test_time_ends(client: glovebox.Client, eventually: Callable[..., Any]) -> None:
+    sandbox = running(client, timeout=1)
+    item = eventually(lambda: (one := client.sandboxes.get(sandbox))["state"] == "stopped" and one)
+    assert item["reason"] == "timeout" and item["ended"]["reason"] == "timeout"
+
+
+@pytest.mark.parametrize(("wrong", "field"), [
+    ({"interpreter": "/bin/true"}, "interpreter"),
+    ({"local_files": [["/nowhere/x", "/workspace/x"]]}, "local_files"),
+    ({"gpu": "A100"}, "gpu"),
+    ({"models": [{"name": "org/none"}]}, "models"),
+])
+def test_what_cannot_be_is_said_by_plan_and_start(client: glovebox.Client, wrong: Any, field: str) -> None:
+    plan = client.sandboxes.plan(spec(**wrong))
+    assert [problem["field"] for problem in plan["problems"] if problem["severity"] == "error"] == [field]
+    started = client.sandboxes.start(spec(**wrong))
+    with pytest.raises(glovebox.GloveboxError) as caught:
+        client.sandboxes.ready(started)
+    assert caught.value.data["field"] == field
+    assert client.sandboxes.get(started["sandbox"])["state"] == "failed"
+
+
+def test_a_spec_that_is_wrong_creates_nothing(client: glovebox.Client) -> None:
+    with pytest.raises(glovebox.GloveboxError) as caught:
+        client.sandboxes.start({"memory": -3, "nam": "x"})
+    assert caught.value.code == "spec.invalid" and caught.value.data["problems"]
+    assert client.sandboxes.list() == []
+
+
+def test_the_plan_and_the_form(client: glovebox.Client, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("12345")
+    files = [[str(tmp_path / "in.txt"), "/workspace/in.txt"]]
+    plan = client.sandboxes.plan(spec(local_files=files, secrets=["NO_SUCH"]))
+    assert [step["kind"] for step in plan["steps"]] == ["isolation", "layer", "start", "copy"]
+    assert plan["steps"][-1]["bytes"] == 5
+    assert [problem["severity"] for problem in plan["problems"]] == ["warning"]
+    assert plan["needs_trust"] is False
+    (local,) = client.sandboxes.capabilities()
+    assert local["id"] == "local" and local["available"], local
+    assert local["fields"]["gpu"]["state"] == "disabled" and local["fields"]["gpu"]["reason"]
+    assert any(one["path"] == "/usr/bin/python3" for one in local["interpreters"])
+    assert client.sandboxes.images() == [] and client.sandboxes.collect()["removed"] == []
+
+
+def test_an_experiment_from_elsewhere_asks(client: glovebox.Client, home: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "experiment"
+    client.experiments.new(str(folder))
+    own = client.sandboxes.plan(spec(), str(folder))
+    assert own["needs_trust"] is False and {"what": "interpreter", "value": sys.executable} in own["reaches"]
+    # The same folder, in a data folder that did not make it.
+    (home.folder / "data/trust.json").unlink()
+    assert client.sandboxes.plan(spec(), str(folder))["needs_trust"] is True
+    with pytest.raises(glovebox.GloveboxError) as caught:
+        client.sandboxes.start(spec(), str(folder))
+    assert caught.value.code == "experiment.untrusted"
+    assert {"what": "interpreter", "value": sys.executable} in caught.value.data["reaches"]
+    client.sandboxes.ready(client.sandboxes.start(spec(), str(folder), trust=True))
+    assert client.sandboxes.plan(spec(), str(folder))["needs_trust"] is False
+    # The answer was for that list only.
+    assert client.sandboxes.plan(spec(secrets=["API_KEY"]), str(folder))["needs_trust"] is True
+    (folder / "link").symlink_to("/etc/hostname")
+    reaches = client.sandboxes.plan(spec(local_files=[["link", "/workspace/x"]]), str(folder))["reaches"]
+    assert {"what": "path", "value": "/etc/hostname"} in reaches
+
+
+def test_a_start_is_cancelled(client: glovebox.Client, tmp_path: Path, eventually: Callable[..., Any]) -> None:
+    # A repository whose server takes the connection and says nothing.
+    import socket
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"https://127.0.0.1:{server.getsockname()[1]}/team/tool"
+        started = client.sandboxes.start(spec(repos=[{"url": url}]))
+        eventually(lambda: client.sandboxes.get(started["sandbox"])["state"] == "starting", what="the clone")
+        eventually(lambda: client.jobs.get(started["job"])["message"].startswith("Clone"), what="the clone")
+        client.jobs.cancel(started["job"])
+        assert client.jobs.wait(started["job"])["state"] == "cancelled"
+        item = eventually(lambda: (one := client.sandboxes.get(started["sandbox"]))["state"] == "stopped" and one)
+        assert item["reason"] == "cancelled"
+
+
+def test_a_daemon_killed_while_it_starts_one(client: glovebox.Client, home: Any,
+                                             eventually: Callable[..., Any]) -> None:
+    import socket
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"https://127.0.0.1:{server.getsockname()[1]}/team/tool"
+        started = client.sandboxes.start(spec(repos=[{"url": url}]))
+        eventually(lambda: client.jobs.get(started["job"])["message"].startswith("Clone"), what="the clone")
+        keeper = keeper_pid(client, home, started["sandbox"])
+        os.kill(home.daemon_pid(), signal.SIGKILL)
+    item = eventually(lambda: (one := client.sandboxes.get(started["sandbox"]))["state"] == "failed" and one)
+    assert item["reason"] == "interrupted"
+    assert client.jobs.wait(started["job"])["error"]["code"] == "sandbox.interrupted"
+    eventually(lambda: not Path(f"/proc/{keeper}").exists(), what="the keeper's end")
