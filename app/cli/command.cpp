@@ -70,7 +70,8 @@ const std::vector<Command>& allCommands()
     static const std::vector<Command> commands = [] {
         std::vector<Command> all;
         for (auto part : {machineCommands, daemonCommands, experimentCommands, serveCommands, callCommands,
-                 exposeCommands, modelCommands, eventCommands, settingsCommands, helpCommands}) {
+                 exposeCommands, modelCommands, eventCommands, settingsCommands, secretCommands,
+                 helpCommands}) {
             for (Command& command : part())
                 all.push_back(std::move(command));
         }

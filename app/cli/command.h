@@ -27,6 +27,7 @@ const std::vector<Command>& allCommands();
 std::vector<Command> daemonCommands();
 std::vector<Command> experimentCommands();
 std::vector<Command> settingsCommands();
+std::vector<Command> secretCommands();
 std::vector<Command> eventCommands();
 std::vector<Command> machineCommands();
 std::vector<Command> serveCommands();

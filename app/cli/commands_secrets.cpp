@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdio>
+#include <termios.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "session.h"
+
+namespace gb::cli {
+namespace {
+
+// From standard input, never from the command line, which every user of the machine can read. Typed, it is
+// not shown.
+std::string readSecret(const std::string& name)
+{
+    termios before{};
+    const bool typed = ::isatty(STDIN_FILENO) && ::tcgetattr(STDIN_FILENO, &before) == 0;
+    if (typed) {
+        std::fprintf(stderr, "%s: ", printable(name).c_str());
+        termios hidden = before;
+        hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+    }
+    std::string value;
+    for (int c = std::getchar(); c != EOF && !(typed && c == '\n'); c = std::getchar())
+        value += static_cast<char>(c);
+    if (typed) {
+        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+        std::fputs("\n", stderr);
+    }
+    while (value.ends_with('\n') || value.ends_with('\r'))
+        value.pop_back();
+    return value;
+}
+
+int listSecrets(const Arguments&, Console& console)
+{
+    Session session;
+    const auto answer = session.call("secrets.list");
+    if (!answer)
+        return console.fail(answer.error());
+    if (console.json()) {
+        console.print(answer->body);
+        return Done;
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& secret : answer->body.value("secrets", Json::array())) {
+        const std::string where = stringOr(secret, "store") == "key_store" ? "key store" : "file";
+        rows.push_back({stringOr(secret, "name"), where + (boolOr(secret, "known") ? "" : " (locked)"),
+            ago(integerOr(secret, "set_at"))});
+    }
+    if (rows.empty())
+        console.note("No secrets yet; `glovebox secrets set HF_TOKEN` keeps one.");
+    else
+        console.table({"name", "where", "set"}, rows);
+    return Done;
+}
+
+int setSecret(const Arguments& arguments, Console& console)
+{
+    if (arguments.positional().size() != 1)
+        return console.fail(Error{"usage", "give one name; the value is read from standard input"});
+    const std::string& name = arguments.positional().front();
+    Session session;
+    const auto answer = session.call("secrets.set", Json{{"name", name}, {"value", readSecret(name)}});
+    if (!answer)
+        return console.fail(answer.error());
+    if (console.json())
+        console.print(answer->body);
+    return Done;
+}
+
+int clearSecret(const Arguments& arguments, Console& console)
+{
+    if (arguments.positional().size() != 1)
+        return console.fail(Error{"usage", "give one name; see: glovebox secrets ls"});
+    Session session;
+    const auto answer = session.call("secrets.clear", Json{{"name", arguments.positional().front()}});
+    if (!answer)
+        return console.fail(answer.error());
+    if (console.json())
+        console.print(answer->body);
+    return Done;
+}
+
+} // namespace
+
+std::vector<Command> secretCommands()
+{
+    return {
+        {"secrets ls", "", "List which tokens and keys are kept, and where", {}, listSecrets},
+        {"secrets set", "NAME", "Keep a token or key; its value is read from standard input", {}, setSecret},
+        {"secrets rm", "NAME", "Forget one", {}, clearSecret},
+    };
+}
+
+} // namespace gb::cli
