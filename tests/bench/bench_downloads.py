@@ -27,6 +27,8 @@ MODEL = "org/model"
 RATE = 25_000_000
 LARGE = 1_000_000_000
 SIZE = 256_000_000
+GOALS = {"vs_aria2": "≤ 1.1", "vs_single": "≥ 6", "verify_tail": "≤ 0.05", "memory_mb": "≤ 150",
+         "refetch_fraction": "≤ 0.01", "bad_published": "≤ 0", "leaked_tokens": "≤ 0", "gui_update_p99_ms": "≤ 16"}
 
 
 class Hub:
@@ -155,11 +157,28 @@ class Bench:
         hub.close()
         return {"kills": killed, "downloads": complete, "refetch_fraction": round(max(refetched), 4)}
 
+    def window(self) -> dict[str, Any]:
+        """What an update costs the window's thread while 200 files come; null where the window is not built."""
+        program = self.tool.parent / "gb_modelspage_cost"
+        if not program.exists():
+            return {"gui_update_p99_ms": None}
+        done = subprocess.run([program], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
     def faults(self, tests: Path) -> None:
         """The fault list of the tests counts what it finds published or leaked; a failure there is one more bad."""
         done = subprocess.run([tests / "tst_fetch", "publishesNothingBad"], capture_output=True, text=True)
         self.bad += done.stdout.count("FAIL!")
         assert "Totals:" in done.stdout, done.stderr
+
+
+def judged(name: str, value: float | None) -> dict[str, Any]:
+    goal = GOALS.get(name)
+    met = None
+    if goal and value is not None:
+        limit = float(goal.split()[1])
+        met = value >= limit if goal.startswith("≥") else value <= limit
+    return {"value": value, "goal": goal, "met": met}
 
 
 def main() -> None:
@@ -170,14 +189,16 @@ def main() -> None:
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), given.bin, given.quick or os.environ.get("GB_BENCH_ROUNDS") == "1")
-        figures = {**bench.speed(), **bench.memory(), **bench.kills()}
+        figures = {**bench.speed(), **bench.memory(), **bench.kills(), **bench.window()}
         bench.faults(given.bin.parent / "tests")
     figures.update(bad_published=bench.bad, leaked_tokens=bench.leaked)
+    shown = {name: judged(name, value) for name, value in figures.items()}
     if given.json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(f"{name:18} {value}")
+        print(json.dumps(shown, ensure_ascii=False))
+        return
+    for name, figure in shown.items():
+        met = {True: "met", False: "missed", None: ""}[figure["met"]]
+        print(f"{name:18} {figure['value']}  {figure['goal'] or ''} {met}")
 
 
 if __name__ == "__main__":

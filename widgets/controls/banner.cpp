@@ -19,6 +19,9 @@
 namespace gb::ui {
 namespace {
 
+// Below this the actions stand under the words, which would otherwise be a column of syllables.
+constexpr int bannerNarrow = 480;
+
 QString toneIconName(Tone tone)
 {
     switch (tone) {
@@ -59,11 +62,14 @@ Banner::Banner(QWidget* parent) : QFrame(parent)
     words->addWidget(m_why);
     m_actions = new QHBoxLayout;
     m_actions->setSpacing(space::s);
+    m_body = new QBoxLayout(QBoxLayout::LeftToRight);
+    m_body->setSpacing(space::s);
+    m_body->addLayout(words, 1);
+    m_body->addLayout(m_actions);
     auto* top = new QHBoxLayout;
     top->setSpacing(space::s);
     top->addWidget(m_icon, 0, Qt::AlignTop);
-    top->addLayout(words, 1);
-    top->addLayout(m_actions);
+    top->addLayout(m_body, 1);
     top->addWidget(m_more, 0, Qt::AlignTop);
     top->addWidget(close, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
@@ -127,6 +133,14 @@ void Banner::paintEvent(QPaintEvent*)
     painter.setPen(mixed(toneBackground(tokens(), m_tone), color, 0.35));
     painter.setBrush(toneBackground(tokens(), m_tone));
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), cornerRadius, cornerRadius);
+}
+
+void Banner::resizeEvent(QResizeEvent* event)
+{
+    QFrame::resizeEvent(event);
+    const bool narrow = width() < bannerNarrow;
+    m_body->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    m_body->setAlignment(m_actions, narrow ? Qt::AlignLeft : Qt::Alignment());
 }
 
 void Banner::openDetails()

@@ -11,6 +11,7 @@
 
 #include "tokens.h"
 
+class QBoxLayout;
 class QHBoxLayout;
 class QLabel;
 class QPlainTextEdit;
@@ -29,7 +30,7 @@ public:
     void show(Tone tone, const QString& title, const QString& why = {}, const QString& details = {});
     void showError(const QString& what, const Error& error);
     void openDetails();
-    // Shown at the right; removed by the next show().
+    // Shown at the right, in a narrow place below; removed by the next show().
     void addAction(const QString& text, std::function<void()> act);
     void dismiss();
 
@@ -38,6 +39,7 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void toggleDetails();
@@ -46,6 +48,7 @@ private:
     QLabel* m_icon = nullptr;
     QLabel* m_title = nullptr;
     QLabel* m_why = nullptr;
+    QBoxLayout* m_body = nullptr;
     QHBoxLayout* m_actions = nullptr;
     QToolButton* m_more = nullptr;
     QPlainTextEdit* m_details = nullptr;

@@ -3,6 +3,8 @@
 
 #include "errortext.h"
 
+#include <QRegularExpression>
+
 #include "text.h"
 
 namespace gb::ui {
@@ -16,9 +18,14 @@ QString errorSentence(const Error& error)
         return ControlsText::tr("The background service speaks a newer protocol than this window.");
     if (code == "cancelled")
         return ControlsText::tr("Cancelled.");
-    const auto text = QString::fromStdString(error.message);
-    return text.isEmpty() ? ControlsText::tr("Something failed (%1).").arg(QString::fromStdString(code))
-                          : text;
+    auto text = QString::fromStdString(error.message);
+    if (text.isEmpty())
+        return ControlsText::tr("Something failed (%1).").arg(QString::fromStdString(code));
+    // Messages begin small, as parts of a log's line; here they are sentences. A name stays as it is written.
+    static const QRegularExpression word(QStringLiteral("^[a-z]+(?= )"));
+    if (word.match(text).hasMatch())
+        text[0] = text[0].toUpper();
+    return text;
 }
 
 QString errorDetails(const Error& error)

@@ -5,6 +5,7 @@
 
 #include <widgets/pages/home/homepage.h>
 #include <widgets/pages/inspector/inspectorpage.h>
+#include <widgets/pages/models/modelspage.h>
 #include <widgets/pages/sandboxes/sandboxespage.h>
 #include <widgets/pages/settings/settingspage.h>
 
@@ -31,10 +32,8 @@ std::vector<PageEntry> pageTable(api::Client& client)
         [&client] { return new HomePage(client); }});
     pages.push_back({QStringLiteral("sandbox"), ShellText::tr("Sandbox"), QStringLiteral("sandbox"),
         [&client] { return new SandboxesPage(client); }});
-    pages.push_back(coming("models", ShellText::tr("Models"),
-        ShellText::tr(
-            "Models that are in the hub's cache on this machine can be used by interface files as they are."),
-        ""));
+    pages.push_back({QStringLiteral("models"), ShellText::tr("Models"), QStringLiteral("models"),
+        [&client] { return new ModelsPage(client); }});
     pages.push_back({QStringLiteral("inspector"), ShellText::tr("Inspector"), QStringLiteral("inspector"),
         [&client] { return new InspectorPage(client); }});
     pages.push_back(coming("runs", ShellText::tr("Runs"),
