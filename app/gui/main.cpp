@@ -31,7 +31,6 @@ int main(int argc, char** argv)
     QApplication::setApplicationName(QStringLiteral("Glovebox"));
     QApplication::setApplicationVersion(QString::fromLatin1(gb::version()));
     QApplication::setDesktopFileName(QStringLiteral("glovebox"));
-
     gb::ui::logStalls(&application);
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("The window of Glovebox"));
@@ -50,9 +49,10 @@ int main(int argc, char** argv)
         {QStringLiteral("wait"), QStringLiteral("Milliseconds before the picture."), QStringLiteral("MS")}});
     parser.process(application);
 
-    gb::ui::installLanguage(parser.value(QStringLiteral("lang")));
     const auto data = gb::dataFolder();
     gb::ui::setRememberedFile(QString::fromStdString((data / "window.ini").string()));
+    const auto lang = parser.value(QStringLiteral("lang"));
+    gb::ui::installLanguage(lang.isEmpty() ? gb::ui::rememberedLanguage() : lang);
     auto look = gb::ui::rememberedLook();
     if (parser.isSet(QStringLiteral("theme")))
         look.scheme = parser.value(QStringLiteral("theme")) == QLatin1String("dark") ? gb::ui::Scheme::Dark

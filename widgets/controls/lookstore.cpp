@@ -3,6 +3,7 @@
 
 #include "lookstore.h"
 
+#include <QDir>
 #include <QSettings>
 
 #include "splitter.h"
@@ -38,6 +39,27 @@ void rememberLook(const Look& look)
     store.setValue(QStringLiteral("look/density"), static_cast<int>(look.density));
     store.setValue(QStringLiteral("look/font_percent"), look.fontPercent);
     store.setValue(QStringLiteral("look/reduced_motion"), look.reducedMotion);
+}
+
+QString rememberedLanguage()
+{
+    return remembered().value(QStringLiteral("look/language")).toString();
+}
+
+void rememberLanguage(const QString& name)
+{
+    remembered().setValue(QStringLiteral("look/language"), name);
+}
+
+QStringList translatedLanguages()
+{
+    static const auto stem = QStringLiteral("glovebox_");
+    QStringList names;
+    for (const auto& file :
+        QDir(QStringLiteral(":/glovebox/translations")).entryList(QDir::Files, QDir::Name))
+        if (file.startsWith(stem) && file.endsWith(QStringLiteral(".qm")))
+            names += file.mid(stem.size()).chopped(3);
+    return names;
 }
 
 } // namespace gb::ui

@@ -11,4 +11,9 @@ namespace gb::ui {
 Look rememberedLook();
 void rememberLook(const Look& look);
 
+// A language of translatedLanguages(); empty: what the system says. Holds when the window is opened next.
+QString rememberedLanguage();
+void rememberLanguage(const QString& name);
+QStringList translatedLanguages();
+
 } // namespace gb::ui

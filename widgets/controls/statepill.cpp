@@ -38,6 +38,8 @@ Tone StatePill::toneOf(const QString& state)
         {QStringLiteral("ok"), Tone::Success}, {QStringLiteral("done"), Tone::Success},
         {QStringLiteral("live"), Tone::Success}, {QStringLiteral("running"), Tone::Accent},
         {QStringLiteral("loading"), Tone::Info}, {QStringLiteral("queued"), Tone::Info},
+        {QStringLiteral("planned"), Tone::Info}, {QStringLiteral("building"), Tone::Info},
+        {QStringLiteral("starting"), Tone::Info}, {QStringLiteral("stopping"), Tone::Warning},
         {QStringLiteral("restarting"), Tone::Warning}, {QStringLiteral("warning"), Tone::Warning},
         {QStringLiteral("cancelled"), Tone::Warning}, {QStringLiteral("failed"), Tone::Error},
         {QStringLiteral("error"), Tone::Error}, {QStringLiteral("killed"), Tone::Error},

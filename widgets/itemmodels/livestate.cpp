@@ -86,8 +86,11 @@ QList<AliveItem> aliveItems(const api::Client& client)
     visitItems(client, "sandboxes", [&alive](const Json& json) {
         AliveItem item{AliveItem::Kind::Sandbox, textField(json, "id"), textField(json, "name"),
             textField(json, "state"), timeField(json, "since")};
-        if (item.state == QLatin1String("stopped") || item.state == QLatin1String("gone"))
+        static const QStringList over = {
+            QStringLiteral("stopped"), QStringLiteral("failed"), QStringLiteral("gone")};
+        if (over.contains(item.state))
             return;
+        item.stoppable = item.state != QLatin1String("stopping");
         addCost(item, json);
         alive += item;
     });
@@ -105,6 +108,9 @@ QList<AliveItem> aliveItems(const api::Client& client)
                 QStringLiteral("live"), timeField(json, "started_at")};
     });
     for (const auto& json : runningJobs(client)) {
+        // Its sandbox is listed already, in the state the job brings about.
+        if (stringOr(json, "kind").starts_with("sandboxes."))
+            continue;
         AliveItem item{AliveItem::Kind::Job, textField(json, "id"), textField(json, "title"),
             textField(json, "state"), timeField(json, "started_at")};
         item.stoppable = boolOr(json, "cancellable");
@@ -148,6 +154,8 @@ void stopItem(api::Client& client, QObject* guard, const AliveItem& item, std::f
     };
     if (item.kind == AliveItem::Kind::Interface)
         client.call(guard, "interfaces.stop", {{"interface", id}}, answer);
+    else if (item.kind == AliveItem::Kind::Sandbox)
+        client.call(guard, "sandboxes.stop", {{"sandbox", id}}, answer);
     else if (item.kind == AliveItem::Kind::Job)
         client.call(guard, "jobs.cancel", {{"job", id}}, answer);
 }

@@ -40,7 +40,10 @@ HeaderBar::HeaderBar(api::Client& client, QWidget* parent) : QFrame(parent), m_c
     m_layout->setContentsMargins(space::m, space::s, space::m, space::s);
     m_layout->setSpacing(space::m);
     m_layout->addWidget(m_experiment);
+    auto* alive = makeIconButton(QStringLiteral("chevron-down"), ShellText::tr("What is alive"));
+    connect(alive, &QToolButton::clicked, this, &HeaderBar::aliveRequested);
     m_layout->addWidget(m_state);
+    m_layout->addWidget(alive);
     m_layout->addWidget(m_cost);
     m_layout->addStretch();
     m_layout->addWidget(m_search);
@@ -83,6 +86,11 @@ void HeaderBar::setUnread(int count)
 QWidget* HeaderBar::bell() const
 {
     return m_bell;
+}
+
+QWidget* HeaderBar::state() const
+{
+    return m_state;
 }
 
 void HeaderBar::showState()

@@ -30,12 +30,14 @@ public:
     void setRecent(const QList<QPair<QString, QString>>& nameAndFolder);
     void setUnread(int count);
     QWidget* bell() const;
+    QWidget* state() const;
 
 Q_SIGNALS:
     void experimentRequested(const QString& folder);
     void openRequested();
     void paletteRequested();
     void notificationsRequested();
+    void aliveRequested();
 
 private:
     void showState();

@@ -24,6 +24,7 @@
 #include <widgets/itemmodels/fields.h>
 #include <widgets/itemmodels/livestate.h>
 
+#include "alivepopup.h"
 #include "closequestion.h"
 #include "commandpalette.h"
 #include "headerbar.h"
@@ -79,6 +80,7 @@ void MainWindow::createLayout()
     layout->addWidget(m_tray);
     m_palette = new CommandPalette(this);
     m_notifications = new Notifications(m_client, this);
+    m_alive = new AlivePopup(m_client, this);
     m_help = new HelpPanel(this);
 
     for (std::size_t i = 0; i < m_table.size(); ++i)
@@ -90,6 +92,7 @@ void MainWindow::createLayout()
     connect(m_header, &HeaderBar::openRequested, this, &MainWindow::chooseFolder);
     connect(m_header, &HeaderBar::notificationsRequested, this,
         [this] { m_notifications->openBelow(m_header->bell()); });
+    connect(m_header, &HeaderBar::aliveRequested, this, [this] { m_alive->openBelow(m_header->state()); });
     connect(m_notifications, &Notifications::unreadChanged, m_header, &HeaderBar::setUnread);
     connect(m_tray, &Tray::failed, this, [this](const QString& what, const Error& error) {
         m_notifications->add(Tone::Error, what, errorSentence(error));
@@ -219,6 +222,8 @@ std::vector<Command> MainWindow::commands()
         {ShellText::tr("Open folder…"), {}, QStringLiteral("folder"), {}, [this] { chooseFolder(); }});
     all.push_back({ShellText::tr("Show notifications"), {}, QStringLiteral("bell"), {},
         [this] { m_notifications->openBelow(m_header->bell()); }});
+    all.push_back({ShellText::tr("What is alive"), {}, QStringLiteral("stop"), {},
+        [this] { m_alive->openBelow(m_header->state()); }});
     all.push_back({ShellText::tr("Show all jobs"), {}, QStringLiteral("download"), {},
         [this] { m_tray->setOpen(true); }});
     all.push_back({ShellText::tr("Help for this page"), {}, QStringLiteral("help"), QStringLiteral("F1"),

@@ -16,6 +16,7 @@ class QVBoxLayout;
 
 namespace gb::ui {
 
+class AlivePopup;
 class Banner;
 class CommandPalette;
 class HeaderBar;
@@ -74,6 +75,7 @@ private:
     Tray* m_tray = nullptr;
     CommandPalette* m_palette = nullptr;
     Notifications* m_notifications = nullptr;
+    AlivePopup* m_alive = nullptr;
     HelpPanel* m_help = nullptr;
     int m_current = -1;
     bool m_asked = false; // for an experiment, so that the last one is not opened over it

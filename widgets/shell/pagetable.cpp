@@ -3,6 +3,7 @@
 
 #include "pagetable.h"
 
+#include <widgets/itemmodels/machinefindings.h>
 #include <widgets/pages/home/homepage.h>
 #include <widgets/pages/inspector/inspectorpage.h>
 #include <widgets/pages/models/modelspage.h>
@@ -27,9 +28,10 @@ PageEntry coming(const char* id, const QString& title, const QString& sentence, 
 
 std::vector<PageEntry> pageTable(api::Client& client)
 {
+    const auto findings = std::make_shared<MachineFindings>(client);
     std::vector<PageEntry> pages;
     pages.push_back({QStringLiteral("home"), ShellText::tr("Home"), QStringLiteral("home"),
-        [&client] { return new HomePage(client); }});
+        [&client, findings] { return new HomePage(client, findings); }});
     pages.push_back({QStringLiteral("sandbox"), ShellText::tr("Sandbox"), QStringLiteral("sandbox"),
         [&client] { return new SandboxesPage(client); }});
     pages.push_back({QStringLiteral("models"), ShellText::tr("Models"), QStringLiteral("models"),
@@ -44,7 +46,7 @@ std::vector<PageEntry> pageTable(api::Client& client)
     pages.push_back(coming("snapshots", ShellText::tr("Snapshots"),
         ShellText::tr("A snapshot keeps a sandbox's files together with how it was made."), ""));
     pages.push_back({QStringLiteral("settings"), ShellText::tr("Settings"), QStringLiteral("settings"),
-        [&client] { return new SettingsPage(client); }});
+        [&client, findings] { return new SettingsPage(client, findings); }});
     return pages;
 }
 

@@ -22,9 +22,11 @@
 #include <widgets/controls/pagebar.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
+#include <widgets/itemmodels/machinefindings.h>
 
 #include "alivecard.h"
 #include "experimentrow.h"
+#include "latelycard.h"
 #include "machinecard.h"
 #include "text.h"
 
@@ -52,8 +54,9 @@ QList<QPair<QString, Json>> bundledExamples()
 
 } // namespace
 
-HomePage::HomePage(api::Client& client, QWidget* parent)
-    : Page(QStringLiteral("home"), HomeText::tr("Home"), QStringLiteral("home"), parent), m_client(client)
+HomePage::HomePage(api::Client& client, std::shared_ptr<MachineFindings> findings, QWidget* parent)
+    : Page(QStringLiteral("home"), HomeText::tr("Home"), QStringLiteral("home"), parent), m_client(client),
+      m_findings(std::move(findings))
 {
     m_open =
         makeAction(this, HomeText::tr("Open folder…"), QStringLiteral("folder"), QStringLiteral("Ctrl+O"));
@@ -66,9 +69,9 @@ HomePage::HomePage(api::Client& client, QWidget* parent)
     m_refresh = makeAction(this, HomeText::tr("Check this machine again"), QStringLiteral("refresh"));
     connect(m_refresh, &QAction::triggered, this, &HomePage::refresh);
     createColumns();
-    connect(&m_client, &api::Client::connected, this, &HomePage::refresh);
+    connect(&m_client, &api::Client::connected, this, &HomePage::begin);
     if (m_client.state() == api::Client::State::Connected)
-        refresh();
+        begin();
 }
 
 QList<QAction*> HomePage::pageActions()
@@ -111,11 +114,22 @@ void HomePage::createColumns()
     right->addWidget(makeLabel(HomeText::tr("Alive now"), TextRole::Heading));
     right->addWidget(m_alive);
     right->addSpacing(space::l);
-    m_machine = new MachineCard(m_client);
+    auto* lately = new LatelyCard(m_client);
+    connect(lately, &LatelyCard::chosen, this, [this](const QString& run, bool byAgent) {
+        // What a person called by hand is in the inspector's history.
+        if (byAgent)
+            Q_EMIT pageRequested(QStringLiteral("runs"), run);
+        else
+            Q_EMIT pageRequested(QStringLiteral("inspector"), {});
+    });
+    right->addWidget(makeLabel(HomeText::tr("Lately"), TextRole::Heading));
+    right->addWidget(lately);
+    right->addSpacing(space::l);
+    auto* machine = new MachineCard(m_findings);
     right->addWidget(makeLabel(HomeText::tr("This machine"), TextRole::Heading));
-    right->addWidget(m_machine);
+    right->addWidget(machine);
     right->addStretch(1);
-    connect(m_machine, &MachineCard::copied, this, [this](const QString& command) {
+    connect(machine, &MachineCard::copied, this, [this](const QString& command) {
         Q_EMIT notificationRequested(Tone::Success, HomeText::tr("Copied"), command);
     });
 
@@ -181,15 +195,21 @@ QWidget* HomePage::terminalCard()
     return card;
 }
 
+void HomePage::begin()
+{
+    loadExperiments();
+    m_findings->look();
+}
+
 void HomePage::refresh()
 {
     loadExperiments();
-    m_machine->check();
+    m_findings->look(true);
 }
 
 bool HomePage::settled() const
 {
-    return m_loaded && m_machine->settled();
+    return m_loaded && m_findings->settled();
 }
 
 void HomePage::loadExperiments()

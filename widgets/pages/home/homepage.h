@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <memory>
+
 #include <backend/api/client.h>
 #include <widgets/controls/page.h>
 
@@ -12,7 +14,7 @@ namespace gb::ui {
 
 class AliveCard;
 class Banner;
-class MachineCard;
+class MachineFindings;
 
 // Where one begins: go on with an experiment, make one from an example, see what is alive and whether this
 // machine is fit.
@@ -21,7 +23,7 @@ class HomePage final : public Page
     Q_OBJECT
 
 public:
-    explicit HomePage(api::Client& client, QWidget* parent = nullptr);
+    HomePage(api::Client& client, std::shared_ptr<MachineFindings> findings, QWidget* parent = nullptr);
 
     QAction* primaryAction() override { return m_open; }
     QList<QAction*> pageActions() override;
@@ -29,6 +31,7 @@ public:
     bool settled() const override;
 
 private:
+    void begin();
     void createColumns();
     void loadExperiments();
     void showExperiments(const Json& experiments);
@@ -37,12 +40,12 @@ private:
     void makeFromExample(const QString& name);
 
     api::Client& m_client;
+    std::shared_ptr<MachineFindings> m_findings;
     QAction* m_open = nullptr;
     QAction* m_refresh = nullptr;
     Banner* m_banner = nullptr;
     QVBoxLayout* m_recent = nullptr;
     AliveCard* m_alive = nullptr;
-    MachineCard* m_machine = nullptr;
     bool m_loaded = false;
 };
 

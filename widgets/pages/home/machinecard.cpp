@@ -16,7 +16,7 @@
 #include <widgets/controls/labels.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
-#include <widgets/itemmodels/livestate.h>
+#include <widgets/itemmodels/machinefindings.h>
 
 #include "text.h"
 
@@ -33,57 +33,41 @@ int severity(const Json& check)
 
 } // namespace
 
-MachineCard::MachineCard(api::Client& client, QWidget* parent) : QFrame(parent), m_client(client)
+MachineCard::MachineCard(std::shared_ptr<MachineFindings> findings, QWidget* parent)
+    : QFrame(parent), m_findings(std::move(findings))
 {
     setProperty("gbFrame", QStringLiteral("card"));
     m_rows = new QVBoxLayout(this);
     m_rows->setContentsMargins(space::l, space::m, space::l, space::m);
     m_rows->setSpacing(space::m);
-    m_rows->addWidget(makeLabel(HomeText::tr("Waiting for the background service…"), TextRole::Secondary));
-    connect(&Theme::instance(), &Theme::changed, this, [this] {
-        if (m_checks.is_array())
-            showChecks(m_checks);
-    });
+    m_rows->addWidget(makeLabel(HomeText::tr("Checking this machine…"), TextRole::Secondary));
+    connect(m_findings.get(), &MachineFindings::changed, this, &MachineCard::show);
+    connect(&Theme::instance(), &Theme::changed, this, &MachineCard::show);
+    show();
 }
 
-void MachineCard::check()
+void MachineCard::show()
 {
-    if (!m_checks.is_array()) {
-        clearLayout(m_rows);
-        m_rows->addWidget(makeLabel(HomeText::tr("Checking this machine…"), TextRole::Secondary));
-    }
-    m_client.call(this, "doctor.run", Json::object(), [this](Result<api::Answer> answer) {
-        if (!answer)
-            return showFailure(answer.error());
-        whenJobEnds(m_client, this, stringOr(answer->body, "job"), [this](Result<Json> job) {
-            if (!job)
-                return showFailure(job.error());
-            const auto result = objectOr(*job, "result");
-            const auto checks = result.find("checks");
-            if (checks == result.end() || !checks->is_array())
-                return showFailure(Error::fromJson(objectOr(*job, "error")));
-            showChecks(*checks);
-        });
-    });
+    if (m_findings->error())
+        showFailure(*m_findings->error());
+    else if (m_findings->checks().is_array())
+        showChecks(m_findings->checks());
 }
 
 void MachineCard::showFailure(const Error& error)
 {
-    m_settled = true;
     clearLayout(m_rows);
     auto* sentence = makeLabel(
         HomeText::tr("The check did not finish. %1").arg(errorSentence(error)), TextRole::Secondary);
     sentence->setWordWrap(true);
     auto* again = makeButton(HomeText::tr("Check again"), ButtonKind::Normal, QStringLiteral("refresh"));
-    connect(again, &QPushButton::clicked, this, &MachineCard::check);
+    connect(again, &QPushButton::clicked, this, [this] { m_findings->look(true); });
     m_rows->addWidget(sentence);
     m_rows->addWidget(again, 0, Qt::AlignLeft);
 }
 
 void MachineCard::showChecks(const Json& checks)
 {
-    m_settled = true;
-    m_checks = checks;
     clearLayout(m_rows);
     std::vector<Json> sorted;
     for (const auto& check : checks)
@@ -111,7 +95,7 @@ void MachineCard::showChecks(const Json& checks)
         m_allShown ? HomeText::tr("Show problems only") : HomeText::tr("Show all"), ButtonKind::Link);
     connect(all, &QPushButton::clicked, this, [this] {
         m_allShown = !m_allShown;
-        showChecks(Json(m_checks));
+        show();
     });
     foot->addWidget(all);
     m_rows->addLayout(foot);

@@ -3,13 +3,18 @@
 
 #pragma once
 
+#include <memory>
+
 #include <QFrame>
 
-#include <backend/api/client.h>
+#include <backend/base/error.h>
+#include <backend/base/json.h>
 
 class QVBoxLayout;
 
 namespace gb::ui {
+
+class MachineFindings;
 
 // The doctor's findings, worst first; what is fine is one line.
 class MachineCard final : public QFrame
@@ -17,24 +22,20 @@ class MachineCard final : public QFrame
     Q_OBJECT
 
 public:
-    explicit MachineCard(api::Client& client, QWidget* parent = nullptr);
-
-    void check();
-    void showChecks(const Json& checks);
-    bool settled() const { return m_settled; }
+    explicit MachineCard(std::shared_ptr<MachineFindings> findings, QWidget* parent = nullptr);
 
 Q_SIGNALS:
     void copied(const QString& command);
 
 private:
+    void show();
+    void showChecks(const Json& checks);
     void showFailure(const Error& error);
     QWidget* finding(const Json& check);
 
-    api::Client& m_client;
+    std::shared_ptr<MachineFindings> m_findings;
     QVBoxLayout* m_rows = nullptr;
-    bool m_settled = false;
     bool m_allShown = false;
-    Json m_checks;
 };
 
 } // namespace gb::ui

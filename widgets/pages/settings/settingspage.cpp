@@ -4,9 +4,11 @@
 #include "settingspage.h"
 
 #include <map>
+#include <set>
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLocale>
 #include <QRegularExpression>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -21,8 +23,9 @@
 #include <widgets/controls/pagebar.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
-#include <widgets/itemmodels/livestate.h>
+#include <widgets/itemmodels/machinefindings.h>
 
+#include "secretscard.h"
 #include "settingrow.h"
 #include "text.h"
 
@@ -39,15 +42,25 @@ void changeLook(const std::function<void(Look&)>& change)
     Theme::instance().apply(look);
 }
 
+// Whether the provider of sandboxes on this machine has what it needs.
+QString localProvider(const Json& checks)
+{
+    static const std::set<std::string> needed = {"user_namespaces", "overlay", "bubblewrap", "image_builder"};
+    for (const auto& check : checks)
+        if (needed.contains(stringOr(check, "id")) && stringOr(check, "state") == "failed")
+            return SettingsText::tr("cannot be started: %1").arg(textField(check, "meaning"));
+    return SettingsText::tr("can be started");
+}
+
 // "3.11.2 (/usr/bin/python3), 3.12.1 (…)" and where the hub's token lies, as the doctor says it.
 QList<KeyValueList::Row> foundRows(const Json& checks)
 {
-    QList<KeyValueList::Row> rows;
+    QList<KeyValueList::Row> rows = {{SettingsText::tr("Local sandboxes"), localProvider(checks)}};
     for (const auto& check : checks) {
         const auto id = stringOr(check, "id");
         const auto detail = textField(check, "detail");
-        if (id == "token")
-            rows.append({textField(check, "title"), detail});
+        if (id == "token" || id == "keyring" || id == "agents")
+            rows.append({textField(check, "title"), detail.isEmpty() ? textField(check, "meaning") : detail});
         if (id != "pythons")
             continue;
         static const QRegularExpression python(QStringLiteral("([0-9.]+) \\(([^)]+)\\)"));
@@ -64,9 +77,9 @@ QList<KeyValueList::Row> foundRows(const Json& checks)
 
 } // namespace
 
-SettingsPage::SettingsPage(api::Client& client, QWidget* parent)
+SettingsPage::SettingsPage(api::Client& client, std::shared_ptr<MachineFindings> findings, QWidget* parent)
     : Page(QStringLiteral("settings"), SettingsText::tr("Settings"), QStringLiteral("settings"), parent),
-      m_client(client)
+      m_client(client), m_findings(std::move(findings))
 {
     auto* column = new QWidget;
     column->setMaximumWidth(settingsColumnWidth);
@@ -83,6 +96,7 @@ SettingsPage::SettingsPage(api::Client& client, QWidget* parent)
     m_sections = new QVBoxLayout;
     m_sections->setSpacing(space::s);
     inside->addLayout(m_sections);
+    createSecrets(inside);
     createFound(inside);
     createAbout(inside);
     inside->addStretch(1);
@@ -159,8 +173,41 @@ void SettingsPage::createAppearance(QVBoxLayout* layout)
         box, &QCheckBox::clicked, this, [](bool on) { changeLook([on](Look& l) { l.reducedMotion = on; }); });
     still->setField(box);
     rows->addWidget(still);
+    rows->addWidget(makeLine());
+    addLanguage(rows);
     m_filtered.append({SettingsText::tr("Reduced motion"), still});
     layout->addWidget(card);
+}
+
+void SettingsPage::addLanguage(QVBoxLayout* layout)
+{
+    auto* row = new SettingRow(
+        SettingsText::tr("Language"), SettingsText::tr("Holds when the window is opened next."));
+    auto* combo = new QComboBox;
+    combo->setObjectName(QStringLiteral("language"));
+    combo->addItem(SettingsText::tr("As the system says"), QString());
+    for (const auto& name : translatedLanguages()) {
+        auto own = QLocale(name).nativeLanguageName();
+        own.replace(0, 1, own.left(1).toUpper());
+        combo->addItem(own, name);
+    }
+    combo->setCurrentIndex(qMax(0, combo->findData(rememberedLanguage())));
+    connect(
+        combo, &QComboBox::activated, this, [combo] { rememberLanguage(combo->currentData().toString()); });
+    row->setField(combo);
+    layout->addWidget(row);
+    m_filtered.append({SettingsText::tr("Language"), row});
+}
+
+void SettingsPage::createSecrets(QVBoxLayout* layout)
+{
+    layout->addSpacing(space::l);
+    layout->addWidget(makeLabel(SettingsText::tr("Tokens and keys"), TextRole::Heading));
+    m_secrets = new SecretsCard(m_client);
+    connect(m_secrets, &SecretsCard::refused, this,
+        [this](const QString& what, const Error& error) { m_banner->showError(what, error); });
+    layout->addWidget(m_secrets);
+    m_filtered.append({SettingsText::tr("Tokens and keys secrets"), m_secrets});
 }
 
 void SettingsPage::addChoice(QVBoxLayout* layout, const QString& title, const QString& help,
@@ -202,25 +249,14 @@ void SettingsPage::createFound(QVBoxLayout* layout)
     m_found->setRows({{SettingsText::tr("Pythons"), SettingsText::tr("not looked for yet")}});
     inside->addWidget(m_found);
     layout->addWidget(card);
+    connect(m_findings.get(), &MachineFindings::changed, this, &SettingsPage::showFound);
+    showFound();
 }
 
-// Once per window: looking starts every Python, and Home shows the findings anyway.
-void SettingsPage::lookAround()
+void SettingsPage::showFound()
 {
-    if (m_looked)
-        return;
-    m_looked = true;
-    m_client.call(this, "doctor.run", Json::object(), [this](Result<api::Answer> answer) {
-        if (!answer)
-            return;
-        whenJobEnds(m_client, this, stringOr(answer->body, "job"), [this](Result<Json> job) {
-            if (!job)
-                return;
-            const auto result = objectOr(*job, "result");
-            if (const auto checks = result.find("checks"); checks != result.end() && checks->is_array())
-                m_found->setRows(foundRows(*checks));
-        });
-    });
+    if (m_findings->checks().is_array())
+        m_found->setRows(foundRows(m_findings->checks()));
 }
 
 void SettingsPage::showDaemon()
@@ -239,7 +275,8 @@ void SettingsPage::showDaemon()
 void SettingsPage::refresh()
 {
     showDaemon();
-    lookAround();
+    m_findings->look();
+    m_secrets->refresh();
     m_client.call(this, "settings.list", Json::object(), [this](Result<api::Answer> answer) {
         m_settled = true;
         if (!answer) {
@@ -261,7 +298,7 @@ void SettingsPage::showSettings(const Json& settings)
     const std::map<std::string, QString> titles = {{"daemon", SettingsText::tr("Service")},
         {"retention", SettingsText::tr("Retention")}, {"hub", SettingsText::tr("Model hub")},
         {"models", SettingsText::tr("Models")}, {"sandbox", SettingsText::tr("Sandboxes")},
-        {"agents", SettingsText::tr("Agents")}};
+        {"agents", SettingsText::tr("Agents")}, {"secrets", SettingsText::tr("Keeping tokens and keys")}};
     std::string section;
     QVBoxLayout* rows = nullptr;
     for (const auto& setting : settings) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <memory>
+
 #include <backend/api/client.h>
 #include <widgets/controls/page.h>
 
@@ -13,6 +15,8 @@ namespace gb::ui {
 class Banner;
 class FilterField;
 class KeyValueList;
+class SecretsCard;
+class MachineFindings;
 struct Look;
 enum class Scheme;
 
@@ -23,7 +27,7 @@ class SettingsPage final : public Page
     Q_OBJECT
 
 public:
-    explicit SettingsPage(api::Client& client, QWidget* parent = nullptr);
+    SettingsPage(api::Client& client, std::shared_ptr<MachineFindings> findings, QWidget* parent = nullptr);
 
     QList<QAction*> pageActions() override;
     void refresh() override;
@@ -36,23 +40,26 @@ private:
     void addChoice(QVBoxLayout* layout, const QString& title, const QString& help, const QStringList& names,
         int current, std::function<void(Look&, int)> set);
     void showSettings(const Json& settings);
+    void createSecrets(QVBoxLayout* layout);
+    void addLanguage(QVBoxLayout* layout);
     void createFound(QVBoxLayout* layout);
-    void lookAround();
+    void showFound();
     void showDaemon();
     void change(const std::string& key, const Json& value);
     void storeScheme(Scheme scheme);
     void applyFilter(const QString& filter);
 
     api::Client& m_client;
+    std::shared_ptr<MachineFindings> m_findings;
     Banner* m_banner = nullptr;
     FilterField* m_filter = nullptr;
     QVBoxLayout* m_sections = nullptr;
     KeyValueList* m_daemon = nullptr;
     KeyValueList* m_found = nullptr;
+    SecretsCard* m_secrets = nullptr;
     QList<QAction*> m_actions;
     QList<QPair<QString, QWidget*>> m_filtered; // words of a row, the row
     bool m_settled = false;
-    bool m_looked = false;
 };
 
 } // namespace gb::ui
