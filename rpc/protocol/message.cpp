@@ -26,6 +26,18 @@ int numberFor(const std::string& code)
     return -32000;
 }
 
+// The body is written where it stands: putting a large one into a document first would copy all of it.
+void appendBody(std::string& text, std::string_view name, const Json& body, std::int64_t chunks)
+{
+    const bool object = body.is_object() || chunks == 0;
+    text.append(",\"").append(name).append("\":").append(object ? dumped(body) : "{}");
+    if (chunks > 0) {
+        text.back() = body.empty() ? ' ' : ',';
+        text += "\"chunks\":" + std::to_string(chunks) + "}";
+    }
+    text += '}';
+}
+
 std::int64_t chunksOf(const Json& body)
 {
     return std::max<std::int64_t>(0, integerOr(body, "chunks"));
@@ -35,23 +47,24 @@ std::int64_t chunksOf(const Json& body)
 
 std::string encodeRequest(std::int64_t id, std::string_view method, const Json& params, std::int64_t chunks)
 {
-    Json json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}};
-    if (chunks > 0)
-        json["params"]["chunks"] = chunks;
-    return dumped(json);
+    std::string text =
+        R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + ",\"method\":" + dumped(Json(method));
+    appendBody(text, "params", params, chunks);
+    return text;
 }
 
 std::string encodeNotification(std::string_view method, const Json& params)
 {
-    return dumped(Json{{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
+    std::string text = R"({"jsonrpc":"2.0","method":)" + dumped(Json(method));
+    appendBody(text, "params", params, 0);
+    return text;
 }
 
 std::string encodeAnswer(std::int64_t id, const Json& result, std::int64_t chunks)
 {
-    Json json{{"jsonrpc", "2.0"}, {"id", id}, {"result", result}};
-    if (chunks > 0)
-        json["result"]["chunks"] = chunks;
-    return dumped(json);
+    std::string text = R"({"jsonrpc":"2.0","id":)" + std::to_string(id);
+    appendBody(text, "result", result, chunks);
+    return text;
 }
 
 std::string encodeChunk(std::int64_t of, std::int64_t number)

@@ -60,6 +60,12 @@ private Q_SLOTS:
         QCOMPARE(request->body.dump(), std::string(R"({"b":1,"a":2})"));
         QCOMPARE(decodeMessage(encodeNotification("x", Json::object()))->kind, Message::Kind::Notification);
         QCOMPARE(decodeMessage(encodeAnswer(3, nullptr))->kind, Message::Kind::Answer);
+        for (const Json& body : {Json(nullptr), Json::object(), Json{{"a", 1}}}) {
+            const auto chunked = decodeMessage(encodeAnswer(3, body, 5));
+            QVERIFY(chunked.has_value());
+            QCOMPARE(chunked->chunks, 5);
+            QCOMPARE(integerOr(chunked->body, "a", 1), 1);
+        }
         const auto failure =
             decodeMessage(encodeFailure(3, Error{"io.disk_full", "no space", Json{{"path", "x"}}}));
         QCOMPARE(failure->kind, Message::Kind::Failure);
