@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 
 namespace gb::init {
@@ -80,7 +81,18 @@ Result<std::unique_ptr<Upload>> Upload::start(const Json& request, Link& link)
         upload->m_temporary.clear();
         return failErrno("cannot write", upload->m_target, errno);
     }
-    link.send(Json{{"t", "credit"}, {"ch", upload->m_channel}, {"bytes", uploadWindow}});
+    if (!boolOr(request, "fd")) {
+        link.send(Json{{"t", "credit"}, {"ch", upload->m_channel}, {"bytes", uploadWindow}});
+        return upload;
+    }
+    upload->m_source = link.takeFd();
+    struct stat info
+    { };
+    if (!upload->m_source.valid() || ::fstat(upload->m_source.get(), &info) != 0 || !S_ISREG(info.st_mode))
+        return fail("init.not_a_file", "what is to be copied to " + upload->m_target + " is not a file");
+    upload->m_left = info.st_size;
+    if (info.st_size == 0) // or a file that says so, as those of /proc do
+        upload->m_way = Upload::ByHand;
     return upload;
 }
 
@@ -104,6 +116,46 @@ Status Upload::write(std::string_view bytes)
     m_bytes += static_cast<std::int64_t>(whole);
     m_link->send(Json{{"t", "credit"}, {"ch", m_channel}, {"bytes", whole}});
     return {};
+}
+
+ssize_t Upload::copyPiece(std::size_t most)
+{
+    if (m_way == InKernel) {
+        const ssize_t copied = ::copy_file_range(m_source.get(), nullptr, m_file.get(), nullptr, most, 0);
+        const bool never = copied < 0
+            && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP
+                || errno == EPERM);
+        // Some file systems say that nothing is left although they did not look.
+        if (!never && !(copied == 0 && m_bytes == 0))
+            return copied;
+        m_way = ThroughPages;
+    }
+    if (m_way == ThroughPages) {
+        const ssize_t copied = ::sendfile(m_file.get(), m_source.get(), nullptr, most);
+        if (copied >= 0 || (errno != EINVAL && errno != ENOSYS))
+            return copied;
+        m_way = ByHand;
+    }
+    static std::array<char, piece> buffer;
+    // By position: what could not be written is read again.
+    const ssize_t got = ::pread(m_source.get(), buffer.data(), buffer.size(), m_bytes);
+    return got <= 0 ? got : ::write(m_file.get(), buffer.data(), static_cast<std::size_t>(got));
+}
+
+Result<bool> Upload::copySome()
+{
+    constexpr std::int64_t most = 4U << 20U;
+    // Asking for more than is left would meet a limit of the file's size that the file itself does not.
+    if (m_way != ByHand && m_left <= 0)
+        return true;
+    const ssize_t copied = copyPiece(static_cast<std::size_t>(std::min(m_left, most)));
+    if (copied < 0 && errno == EINTR)
+        return false;
+    if (copied < 0)
+        return failErrno("cannot write", m_target, errno);
+    m_bytes += copied;
+    m_left -= copied;
+    return copied == 0;
 }
 
 Status Upload::finish()

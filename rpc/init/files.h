@@ -19,10 +19,19 @@ public:
     std::int64_t channel() const { return m_channel; }
     Status write(std::string_view bytes);
     Status finish();
+    // From an open file of the keeper instead of frames: copied by the kernel, a piece at a time.
+    bool hasSource() const { return m_source.valid(); }
+    Result<bool> copySome(); // true at the end of the source
 
 private:
+    enum : int { InKernel, ThroughPages, ByHand }; // ways of copying
+    ssize_t copyPiece(std::size_t most);
+
     std::int64_t m_channel = 0;
     Link* m_link = nullptr;
+    UniqueFd m_source;
+    std::int64_t m_left = 0; // of its size when it was opened
+    int m_way = InKernel; // the next one when the kernel cannot do it for these two files
     std::string m_target;
     std::string m_temporary;
     unsigned m_mode = 0;

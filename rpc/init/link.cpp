@@ -66,13 +66,47 @@ bool Link::flush()
 bool Link::receive()
 {
     static std::array<char, 1U << 19U> buffer; // this process has one thread
-    const ssize_t got = ::recv(m_fd.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    constexpr std::size_t mostFds = 4;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(mostFds * sizeof(int))> control{};
+    iovec part{buffer.data(), buffer.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t got = ::recvmsg(m_fd.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    for (cmsghdr* header = got < 0 ? nullptr : CMSG_FIRSTHDR(&message); header;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+            continue;
+        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+            m_arrived.emplace_back(fd);
+        }
+    }
     if (got < 0)
         return errno == EAGAIN || errno == EINTR;
     if (got == 0)
         return false;
     m_reader.feed({buffer.data(), static_cast<std::size_t>(got)});
     return true;
+}
+
+UniqueFd Link::takeFd()
+{
+    if (m_arrived.empty())
+        return {};
+    UniqueFd first = std::move(m_arrived.front());
+    m_arrived.pop_front();
+    return first;
+}
+
+void Link::dropFds()
+{
+    if (m_reader.buffered() == 0)
+        m_arrived.clear();
 }
 
 void Link::send(const Json& message, std::string_view attachment)

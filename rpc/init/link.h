@@ -26,6 +26,8 @@ public:
     // Reads what is there; false: the keeper is gone or broke the format.
     bool receive();
     Result<std::optional<rpc::Frame>> next() { return m_reader.next(); }
+    UniqueFd takeFd(); // of the frame that announced one
+    void dropFds(); // between frames nobody announced any
 
     void send(const Json& message, std::string_view attachment = {});
     // The descriptor travels with the first byte of the frame and is closed here afterwards.
@@ -42,6 +44,7 @@ private:
 
     UniqueFd m_fd;
     rpc::FrameReader m_reader;
+    std::deque<UniqueFd> m_arrived;
     std::deque<Item> m_queue;
     std::size_t m_queued = 0;
 };

@@ -85,6 +85,7 @@ void Server::run()
             return;
         serve(polled, watched);
         serveDownloads();
+        serveUploads();
         checkDeadlines();
         std::erase_if(m_processes, [](const auto& item) { return item.second->finished(); });
         if (!m_link.flush())
@@ -98,8 +99,10 @@ bool Server::handleFrames()
         auto frame = m_link.next();
         if (!frame)
             return false;
-        if (!*frame)
+        if (!*frame) {
+            m_link.dropFds();
             return true;
+        }
         const auto message = parseJson((*frame)->json);
         if (!message || !message->is_object())
             return false;
@@ -292,6 +295,10 @@ int Server::waitMs() const
         if (download->canSend())
             return 0;
     }
+    for (const auto& [channel, upload] : m_uploads) {
+        if (upload->hasSource())
+            return 0;
+    }
     for (const auto& [channel, running] : m_processes) {
         if (const auto deadline = running->deadline()) {
             const std::int64_t left = std::max<std::int64_t>(0, *deadline - nowMs());
@@ -320,6 +327,21 @@ void Server::serveDownloads()
 {
     std::erase_if(
         m_downloads, [](const auto& item) { return item.second->canSend() && item.second->sendSome(); });
+}
+
+void Server::serveUploads()
+{
+    std::erase_if(m_uploads, [this](const auto& item) {
+        if (!item.second->hasSource())
+            return false;
+        const auto copied = item.second->copySome();
+        if (copied && !*copied)
+            return false;
+        const Status done = copied ? item.second->finish() : Status(fail(copied.error()));
+        if (!done)
+            m_link.answerError(item.first, done.error());
+        return true;
+    });
 }
 
 void Server::checkDeadlines()

@@ -54,6 +54,7 @@ private:
     int waitMs() const;
     void serve(const std::vector<pollfd>& polled, const std::vector<Watched>& watched);
     void serveDownloads();
+    void serveUploads();
     void checkDeadlines();
     void reap();
     Process* process(const Json& message);

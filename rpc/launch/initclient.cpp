@@ -18,15 +18,36 @@ namespace {
 constexpr int initProtocol = 1;
 constexpr std::int64_t outputCredit = 1U << 20U;
 
-bool writeAll(int fd, std::string_view bytes)
+// The descriptor, when there is one, goes with the first byte.
+ssize_t sendOnce(int fd, std::string_view bytes, int descriptor)
+{
+    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    if (descriptor >= 0) {
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+bool writeAll(int fd, std::string_view bytes, int descriptor)
 {
     while (!bytes.empty()) {
-        const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        const ssize_t sent = sendOnce(fd, bytes, descriptor);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent <= 0)
             return false;
         bytes.remove_prefix(static_cast<std::size_t>(sent));
+        descriptor = -1;
     }
     return true;
 }
@@ -82,12 +103,12 @@ InitClient::~InitClient()
         m_thread.join();
 }
 
-Status InitClient::send(const Json& message, std::string_view attachment)
+Status InitClient::send(const Json& message, std::string_view attachment, int descriptor)
 {
     const std::string frame =
         rpc::encodeFrame(message.dump(-1, ' ', false, Json::error_handler_t::replace), attachment);
     const std::lock_guard lock(m_sendMutex);
-    if (!m_alive || !writeAll(m_socket.get(), frame))
+    if (!m_alive || !writeAll(m_socket.get(), frame, descriptor))
         return fail("sandbox.gone", "the sandbox has ended");
     return {};
 }

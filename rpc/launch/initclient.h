@@ -152,7 +152,7 @@ private:
     class Exchange;
 
     InitClient(UniqueFd socket, fs::path spoolFolder);
-    Status send(const Json& message, std::string_view attachment = {});
+    Status send(const Json& message, std::string_view attachment = {}, int descriptor = -1);
     void readLoop();
     bool readOnce(rpc::FrameReader& reader);
     Status deliver(const rpc::Frame& frame);
@@ -160,6 +160,7 @@ private:
     Result<Received> ask(Json message);
     using ReadPiece = std::function<Result<std::string>()>;
     using WritePiece = std::function<Status(std::string_view)>;
+    Status copyOpenFile(int file, const std::string& inside, unsigned mode);
     Status upload(const std::string& inside, unsigned mode, const ReadPiece& next);
     Status download(const std::string& inside, const WritePiece& take);
 

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from box_process import BoxProcess, BoxRefused
+from box_process import PYTHON, BoxProcess, BoxRefused
 
 pytestmark = pytest.mark.as_user
 
@@ -73,3 +74,33 @@ def test_folders_and_meters(box: BoxProcess) -> None:
     meters = box.link.call("box.meters")
     assert meters["processes"] >= 1 and meters["memory"] > 0 and "/workspace" in meters["disk"]
     assert not {"t", "ch"} & set(meters)
+
+
+def test_a_file_that_does_not_fit_leaves_nothing(start: Callable[..., BoxProcess], tmp_path: Path) -> None:
+    box = start(launch={"file_bytes": 1 << 20})
+    (tmp_path / "fits").write_bytes(b"x" * (1 << 20))
+    (tmp_path / "large").write_bytes(b"x" * (3 << 20))
+    assert box.link.call("box.put", path="/workspace/fits", file=str(tmp_path / "fits"))["bytes"] == 1 << 20
+    with pytest.raises(BoxRefused):
+        box.link.call("box.put", path="/workspace/large", file=str(tmp_path / "large"))
+    assert [entry["name"] for entry in box.link.call("box.list", path="/workspace")["entries"]] == ["fits"]
+
+
+def test_a_file_on_its_way_in_cannot_be_taken(box: BoxProcess) -> None:
+    look = """
+import os, sys
+def opened(process):
+    count = 0
+    for name in os.listdir(f"/proc/{process}/fd"):
+        for attempt in (os.readlink, lambda path: os.close(os.open(path, os.O_RDONLY))):
+            try:
+                attempt(f"/proc/{process}/fd/{name}")
+                count += 1
+            except OSError:
+                pass
+    return count
+print(opened(1), opened(sys.argv[1]) > 0)
+"""
+    sibling = box.link.call("box.exec", argv=["sleep", "1000"])
+    assert box.link.follow(box.link.exec(PYTHON, "-c", look, str(sibling["pid"])))["stdout"] == b"0 True\n"
+    box.link.call("box.signal", command=sibling["command"], signal=9)
