@@ -33,6 +33,13 @@
             <numerusform>%n errors</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n function(s)</source>
+        <translation>
+            <numerusform>%n function</numerusform>
+            <numerusform>%n functions</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>sandboxes</name>

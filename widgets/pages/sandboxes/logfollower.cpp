@@ -3,6 +3,8 @@
 
 #include "logfollower.h"
 
+#include <widgets/controls/ansi.h>
+
 namespace gb::ui {
 namespace {
 
@@ -68,7 +70,12 @@ void LogFollower::readOn()
 
 QString LogFollower::lastLines(int count) const
 {
-    auto lines = QString::fromUtf8(m_tail).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    // Without colours: it is shown as plain text.
+    std::string plain;
+    AnsiParser parser;
+    for (const auto& piece : parser.feed({m_tail.constData(), static_cast<std::size_t>(m_tail.size())}))
+        plain += piece.text;
+    auto lines = QString::fromStdString(plain).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
     return lines.mid(qMax<qsizetype>(0, lines.size() - count)).join(QLatin1Char('\n'));
 }
 

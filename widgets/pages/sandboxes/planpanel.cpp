@@ -66,9 +66,9 @@ PlanPanel::PlanPanel(api::Client& client, Draft& draft, QWidget* parent)
     m_reaches = new QVBoxLayout;
     question->addLayout(m_reaches);
     auto* answers = new QHBoxLayout;
-    auto* no = makeButton(SandboxText::tr("Do not start"));
+    m_no = makeButton(SandboxText::tr("Do not start"));
     m_yes = makeButton(SandboxText::tr("Allow this and start"), ButtonKind::Primary);
-    answers->addWidget(no);
+    answers->addWidget(m_no);
     answers->addWidget(m_yes);
     answers->addStretch(1);
     question->addLayout(answers);
@@ -118,7 +118,7 @@ PlanPanel::PlanPanel(api::Client& client, Draft& draft, QWidget* parent)
     connect(m_logButton, &QPushButton::toggled, m_log, &QWidget::setVisible);
     connect(m_cancel, &QPushButton::clicked, this, &PlanPanel::cancel);
     connect(m_back, &QPushButton::clicked, this, &PlanPanel::forget);
-    connect(no, &QPushButton::clicked, this, [this] {
+    connect(m_no, &QPushButton::clicked, this, [this] {
         setPhase(Phase::Planned);
         m_summary->setFocus();
     });
@@ -268,7 +268,7 @@ void PlanPanel::askForTrust()
     if (reaches.empty())
         m_reaches->addWidget(makeLabel(SandboxText::tr("nothing"), TextRole::Secondary));
     setPhase(Phase::Asking);
-    m_yes->setFocus();
+    m_no->setFocus(); // Enter by habit allows nothing
 }
 
 void PlanPanel::send(bool trusted)

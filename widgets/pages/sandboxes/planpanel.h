@@ -82,6 +82,7 @@ private:
     QPushButton* m_cancel = nullptr;
     QPushButton* m_back = nullptr;
     QPushButton* m_yes = nullptr;
+    QPushButton* m_no = nullptr;
     LogView* m_log = nullptr;
     LogFollower* m_follower = nullptr;
 };

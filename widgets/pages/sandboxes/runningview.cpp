@@ -18,7 +18,11 @@
 #include <widgets/controls/statepill.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "consoletab.h"
+#include "filestab.h"
+#include "interfacetab.h"
 #include "logtab.h"
+#include "portstab.h"
 #include "text.h"
 
 namespace gb::ui {
@@ -56,6 +60,11 @@ RunningView::RunningView(api::Client& client, QWidget* parent) : QWidget(parent)
     layout->addWidget(m_banner);
     layout->addWidget(m_tabs, 1);
     addTab(new LogTab(client), SandboxText::tr("Log"));
+    addTab(new ConsoleTab(client), SandboxText::tr("Console"));
+    addTab(new FilesTab(client), SandboxText::tr("Files"));
+    addTab(new PortsTab(client), SandboxText::tr("Ports"));
+    addTab(new MetersTab(client), SandboxText::tr("Meters"));
+    addTab(new InterfaceTab(client), SandboxText::tr("Interface"));
     connect(m_tabs, &QTabWidget::currentChanged, this, [this](int now) {
         for (int i = 0; i < m_tabs->count(); ++i)
             static_cast<SandboxTab*>(m_tabs->widget(i))->setActive(i == now);

@@ -22,6 +22,7 @@
 
 #include "experimentfile.h"
 #include "filepane.h"
+#include "interfacetab.h"
 #include "packages.h"
 #include "planpanel.h"
 #include "runningview.h"
@@ -61,11 +62,15 @@ SandboxesPage::SandboxesPage(api::Client& client, QWidget* parent)
         [this](const QString& path) { m_form->form()->showField(path.toStdString()); });
     connect(m_plan, &PlanPanel::ready, this, [this](const QString& sandbox) {
         // Only who is still watching is taken along.
-        if (m_stack->currentIndex() == 0) {
+        if (m_stack->currentIndex() == 0)
             m_list->choose(sandbox);
-            showSandbox(sandbox);
-        }
-        m_plan->forget();
+        else
+            m_plan->forget();
+    });
+    // What is chosen may become ready, or end, while it is looked at.
+    connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
+        if (topic == QLatin1String("sandboxes") && !m_list->chosen().isEmpty())
+            showSandbox(m_list->chosen());
     });
     connect(m_running, &RunningView::pageRequested, this, &Page::pageRequested);
     connect(m_running, &RunningView::copyRequested, this, [this](const Json& spec) {
@@ -217,6 +222,7 @@ void SandboxesPage::setExperiment(const QString& folder)
 {
     m_file->open(folder);
     m_plan->setExperiment(folder);
+    m_running->tab<InterfaceTab>()->setFolder(folder);
 }
 
 void SandboxesPage::loadCapabilities()
@@ -307,6 +313,8 @@ void SandboxesPage::showSandbox(const QString& sandbox)
     if (building && m_plan->sandbox() != id)
         m_plan->follow(id, stringOr(items[id], "job"));
     const bool setUp = sandbox.isEmpty() || building;
+    if (!setUp && m_plan->phase() == PlanPanel::Phase::Ready && m_plan->sandbox() == id)
+        m_plan->forget();
     m_running->show(setUp ? QString() : sandbox);
     m_stack->setCurrentIndex(setUp ? 0 : 1);
     m_list->showOutline(setUp);

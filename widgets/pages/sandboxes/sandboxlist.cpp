@@ -95,9 +95,9 @@ QString SandboxList::chosen() const
 void SandboxList::choose(const QString& sandbox)
 {
     m_wanted = sandbox;
-    for (int row = 0; row < m_sandboxes->count(); ++row)
-        if (m_sandboxes->item(row)->data(Qt::UserRole).toString() == sandbox)
-            m_sandboxes->setCurrentRow(row);
+    showSandboxes();
+    if (m_wanted == sandbox)
+        Q_EMIT sandboxChosen(sandbox);
 }
 
 void SandboxList::showSandboxes()
@@ -144,15 +144,16 @@ void SandboxList::showSections()
 {
     const auto sections = m_form.sections();
     const QSignalBlocker quiet(m_outline);
+    QPixmap empty(sideIcon, sideIcon);
+    empty.fill(Qt::transparent);
     while (m_outline->count() < sections.size())
         new QListWidgetItem(m_outline);
     for (int i = 0; i < sections.size(); ++i) {
         auto* item = m_outline->item(i);
         const auto& section = sections[i];
         item->setText(section.title + (section.changed > 0 ? QStringLiteral("  ●") : QString()));
-        // An icon that cannot be seen keeps the names in line.
-        item->setIcon(
-            icon(QStringLiteral("error"), section.errors > 0 ? tokens().error : QColor(Qt::transparent)));
+        // An empty icon keeps the names in line.
+        item->setIcon(section.errors > 0 ? icon(QStringLiteral("error"), tokens().error) : QIcon(empty));
         item->setHidden(!section.shown);
         item->setToolTip(
             section.errors > 0 ? SandboxText::tr("%n error(s)", nullptr, section.errors) : QString());
