@@ -44,6 +44,8 @@ constexpr std::array table = {
     Method{"experiments.list", {}, {}, "", "Experiments opened lately"},
     Method{"experiments.new", op, {}, "path: string, example?: string", "Makes a folder an experiment"},
     Method{"experiments.open", op, {}, "path: string", "Opens the experiment in a folder"},
+    Method{"interfaces.check", {}, {}, "text: string",
+        "What would go wrong in an interface file, without running it"},
     Method{"interfaces.expose", {}, {},
         "interface: string, form: string, name?: string, functions?: array, caller?: string, max_calls?: "
         "integer, "
@@ -53,6 +55,8 @@ constexpr std::array table = {
     Method{"interfaces.register", op, {}, "control: string",
         "Makes the interface behind a keeper's control socket known"},
     Method{"interfaces.reload", op, {}, "interface: string", "Loads the interface file again"},
+    Method{"interfaces.save", op, {}, "interface: string, text: string, etag: string",
+        "Replaces the interface file's text and loads it"},
     Method{"interfaces.schema", {}, {}, "interface: string", "The functions of an interface"},
     Method{"interfaces.source", {}, {}, "interface: string", "The interface file's text"},
     Method{"interfaces.stop", op, {}, "interface: string", "Stops serving an interface"},

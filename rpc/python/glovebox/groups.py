@@ -190,6 +190,14 @@ class Interfaces(_Group):
     def source(self, interface: str) -> Json:
         return self._get("interfaces.source", interface=interface)
 
+    def check(self, text: str) -> Json:
+        """What would go wrong in an interface file; nothing of it is run."""
+        return self._get("interfaces.check", text=text)
+
+    def save(self, interface: str, text: str, etag: str) -> Json:
+        """Replaces the text that `source` gave with this etag, and loads the file."""
+        return self._change("interfaces.save", interface=interface, text=text, etag=etag)
+
     def stop(self, interface: str) -> None:
         self._change("interfaces.stop", interface=interface)
 
