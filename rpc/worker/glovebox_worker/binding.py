@@ -64,8 +64,13 @@ class Binder:
         self._var_positional = next((p.name for p in self._parameters if p.kind is _P.VAR_POSITIONAL), None)
         self._var_keyword = next((p.name for p in self._parameters if p.kind is _P.VAR_KEYWORD), None)
         self._simple = len(self._named) == len(self._parameters)
+        # Most calls give exactly the required arguments, by position or all by name.
+        plain = all(p.kind is _P.POSITIONAL_OR_KEYWORD for p in self._parameters)
+        self._by_position = [(p.name, checks.get(p.name)) for p in self._parameters if plain]
 
     def __call__(self, args: List[Any], kwargs: Dict[str, Any]) -> Bound:
+        if not kwargs and args and len(args) == len(self._by_position):
+            return self._all_by_position(args)
         if not self._simple:
             kwargs = self._spread(args, kwargs)
         elif len(args) > len(self._positional):
@@ -88,6 +93,15 @@ class Binder:
             if missing:
                 self._fail("missing {}: {}".format(_plural("argument", missing), _names(missing)), missing[0])
         return out, named
+
+    def _all_by_position(self, args: List[Any]) -> Bound:
+        for index, (name, check) in enumerate(self._by_position):
+            if check is not None:
+                try:
+                    args[index] = check(args[index])
+                except BadValue as bad:
+                    self._refuse(name, bad)
+        return args, {}
 
     def _spread(self, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
         """Clients that only know names may give positional-only arguments and ``*args`` by name as well."""

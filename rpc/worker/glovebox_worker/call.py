@@ -33,11 +33,24 @@ class Call:
     ``settle`` waits until it has been and takes it away, before anything is written to the link.
     """
 
-    __slots__ = (
-        "id", "fn", "args", "binary", "stream", "timeout", "state", "deadline", "grace", "thread",
-        "task", "cancel_requested", "interruptible", "striking", "reason", "polled", "started_sent",
-        "began", "output", "output_bytes", "output_cut", "progress", "items", "warnings",
-    )  # fmt: skip
+    # What most calls never change stands here once.
+    timeout: Optional[float] = None
+    state = QUEUED
+    deadline: Optional[float] = None
+    grace: Optional[float] = None
+    thread = 0
+    task: Any = None
+    cancel_requested = False
+    interruptible = False
+    striking = False
+    reason = "cancelled"
+    polled = False
+    started_sent = False
+    began = 0.0
+    output_bytes = 0
+    output_cut = False
+    progress: Any = None
+    items = 0
 
     def __init__(self, header: Dict[str, Any], fn: Exposed, args: bytes) -> None:
         self.id: int = header["id"]
@@ -45,25 +58,9 @@ class Call:
         self.args = args
         self.binary: bool = header.get("binary", False)
         self.stream: bool = header.get("stream", False)
-        timeout: Optional[float] = header.get("timeout_ms")
-        self.timeout = None if timeout is None else timeout / 1000.0
-        self.state = QUEUED
-        self.deadline: Optional[float] = None
-        self.grace: Optional[float] = None
-        self.thread = 0
-        self.task: Any = None
-        self.cancel_requested = False
-        self.interruptible = False
-        self.striking = False
-        self.reason = "cancelled"
-        self.polled = False
-        self.started_sent = False
-        self.began = 0.0
+        if "timeout_ms" in header:
+            self.timeout = header["timeout_ms"] / 1000.0
         self.output: List[Any] = []
-        self.output_bytes = 0
-        self.output_cut = False
-        self.progress: Any = None
-        self.items = 0
         self.warnings: List[str] = []
 
     def strike(self) -> None:

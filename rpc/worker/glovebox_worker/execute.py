@@ -27,6 +27,7 @@ _GRACE = 1.0
 _LOOP_GRACE = 0.2
 _MAX_WAITING_ITEMS = 4 << 20
 _MAX_WARNINGS = 20
+_PLAIN = frozenset((int, float, str, bool, dict, list, type(None)))
 
 Arguments = Tuple[List[Any], Dict[str, Any]]
 
@@ -62,8 +63,8 @@ class Executor:
             call.state = RUNNING
         call.thread = threading.get_ident()
         call.began = monotonic()
-        limits = [limit for limit in (call.timeout, call.fn.timeout) if limit is not None]
-        if limits:
+        if call.timeout is not None or call.fn.timeout is not None:
+            limits = [limit for limit in (call.timeout, call.fn.timeout) if limit is not None]
             call.deadline = call.began + min(limits)
         start = perf_counter_ns()
         try:
@@ -101,7 +102,9 @@ class Executor:
         if call.cancel_requested:
             raise Cancelled
         value = call.fn.fn(*args, **kwargs)
-        if isinstance(value, types.GeneratorType):
+        if type(value) in _PLAIN:
+            pass
+        elif isinstance(value, types.GeneratorType):
             value = self._consume(call, value)
         elif is_awaitable(value):
             value = self._loop.run(value, call)

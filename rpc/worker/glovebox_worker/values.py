@@ -8,6 +8,7 @@ import json
 from typing import Any, Dict, List, Tuple
 
 from .errors import CallError
+from .link import make_decode
 
 _NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
@@ -16,7 +17,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_decode = make_decode(json.JSONDecoder(parse_constant=_refuse_constant))
 
 
 def decode_arguments(raw: bytes) -> Tuple[List[Any], Dict[str, Any]]:
