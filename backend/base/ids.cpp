@@ -3,6 +3,7 @@
 
 #include "ids.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdint>
@@ -28,7 +29,17 @@ std::array<std::uint8_t, N> randomBytes()
 
 std::string newId()
 {
-    auto bytes = randomBytes<16>();
+    // Ids are no secrets, only different: one request to the kernel serves sixteen of them.
+    constexpr std::size_t size = 16;
+    thread_local std::array<std::uint8_t, 16 * size> random{};
+    thread_local std::size_t used = random.size();
+    if (used == random.size()) {
+        random = randomBytes<16 * size>();
+        used = 0;
+    }
+    std::array<std::uint8_t, size> bytes{};
+    std::copy_n(random.begin() + static_cast<std::ptrdiff_t>(used), size, bytes.begin());
+    used += size;
     const auto now = static_cast<std::uint64_t>(wallMs());
     for (int i = 0; i < 6; ++i)
         bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(now >> (40 - 8 * i));
