@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include <backend/base/clock.h>
+#include <backend/base/json.h>
 #include <backend/base/log.h>
 #include <backend/base/version.h>
 
@@ -66,10 +67,7 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
     std::unique_ptr<Box> box(new Box(loop, std::move(config)));
     GB_TRY(box->prepareFolders());
     const fs::path spool = box->m_config.folder() / "commands";
-    auto running = launchSandbox(box->m_config.launch, LaunchTools::besideThisProgram(), spool);
-    if (!running)
-        return fail(running.error());
-    box->m_running = std::move(*running);
+    GB_TRY(box->launch(spool));
     Box* self = box.get();
     InitClient& init = box->init();
     box->m_commands = std::make_unique<BoxCommands>(
@@ -92,6 +90,27 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
     return box;
 }
 
+// In a group of its own where its memory is limited and there can be one; without, its memory is watched.
+Status Box::launch(const fs::path& spool)
+{
+    const LaunchTools tools = LaunchTools::besideThisProgram();
+    if (m_config.memory > 0 && m_config.launch.groups.empty())
+        m_group = BoxGroup::create(m_config.id, m_config.memory);
+    if (m_group)
+        m_config.launch.groups = {m_group->processes().string()};
+    auto running = launchSandbox(m_config.launch, tools, spool);
+    if (!running && m_group && stringOr(running.error().data, "subject") == m_group->processes()) {
+        logWarning("box", "the sandbox may not enter its control group", running.error().toJson());
+        m_group.reset();
+        m_config.launch.groups.clear();
+        running = launchSandbox(m_config.launch, tools, spool);
+    }
+    if (!running)
+        return fail(running.error());
+    m_running = std::move(*running);
+    return {};
+}
+
 Box::~Box()
 {
     if (m_running)
@@ -101,7 +120,8 @@ Box::~Box()
 void Box::watchEnd()
 {
     m_pidFd.reset(static_cast<int>(::syscall(SYS_pidfd_open, m_running->pid(), 0)));
-    m_loop.watch(m_pidFd.get(), EPOLLIN, [this](std::uint32_t) { end("exited"); });
+    m_loop.watch(m_pidFd.get(), EPOLLIN,
+        [this](std::uint32_t) { end(m_group && m_group->killed() > 0 ? "memory" : "exited"); });
 }
 
 Json Box::hello() const
@@ -134,6 +154,7 @@ void Box::end(const char* reason)
     logInfo("box", "the sandbox ends", {{"id", m_config.id}, {"reason", reason}});
     m_running->stop(graceMs);
     reapEverything();
+    m_group.reset();
     const Json text{{"reason", reason}, {"at", wallMs()}};
     if (const auto written = writeFileAtomic(m_config.folder() / "ended.json", text.dump() + "\n", 0600);
         !written)

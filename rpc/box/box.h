@@ -7,6 +7,7 @@
 
 #include "boxcommand.h"
 #include "boxconfig.h"
+#include "boxgroup.h"
 #include "boxlimits.h"
 #include "boxports.h"
 
@@ -59,12 +60,14 @@ public:
 
 private:
     Box(Loop& loop, BoxConfig config);
+    Status launch(const fs::path& spool);
     void watchEnd();
     Status prepareFolders() const;
 
     Loop& m_loop;
     BoxConfig m_config;
     std::int64_t m_startedAt = 0;
+    std::unique_ptr<BoxGroup> m_group; // before what runs in it, so that it goes after that
     std::unique_ptr<RunningSandbox> m_running;
     UniqueFd m_pidFd;
     bool m_ended = false;

@@ -31,7 +31,7 @@ BoxLimits::BoxLimits(
     }
     if (config.idleTimeout > 0)
         armIdle(config.idleTimeout * msPerSecond);
-    if (config.memory > 0)
+    if (config.memory > 0 && config.launch.groups.empty())
         watchMemory();
 }
 

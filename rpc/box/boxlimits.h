@@ -11,9 +11,8 @@
 namespace gb::rpc {
 
 // What ends a sandbox without being asked: its timeout, nobody using it, more memory than it may have.
-// Enforced here, daemon or not. Memory is looked at several times a second, so a burst between two looks is
-// possible
-// ("watched", not "enforced").
+// Enforced here, daemon or not. Where the kernel does not keep its memory below the limit (boxgroup.h), it is
+// looked at several times a second, so a burst between two looks is possible ("watched", not "enforced").
 class BoxLimits
 {
 public:

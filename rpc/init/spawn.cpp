@@ -144,6 +144,11 @@ Status openStreams(const Json& request, Plan& plan, Child& child)
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     for (int number = 1; number < NSIG; ++number)
         ::signal(number, SIG_DFL);
+    // When memory runs out, commands go before process 1.
+    if (const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); score >= 0) {
+        (void)!::write(score, "300", 3);
+        ::close(score);
+    }
     const int failure = ::fcntl(failurePipe, F_DUPFD_CLOEXEC, clear);
     const int output = ::fcntl(plan.output.get(), F_DUPFD_CLOEXEC, clear);
     const int input = plan.pty ? output : ::fcntl(plan.input.get(), F_DUPFD_CLOEXEC, clear);
