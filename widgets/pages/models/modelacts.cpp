@@ -11,6 +11,7 @@
 
 #include "modelsitemmodel.h"
 #include "modelspage.h"
+#include "modeluse.h"
 #include "text.h"
 
 namespace gb::ui {
@@ -129,11 +130,15 @@ void ModelsPage::askOnce(
 
 void ModelsPage::askToDelete(const ModelRow& row)
 {
-    askOnce(ModelsText::tr("Delete %1 from this disk?").arg(row.repo),
-        ModelsText::tr(
-            "%1 become free, all revisions go. Other programs that use the hub's cache lose it too.")
-            .arg(bytesText(static_cast<double>(row.onDisk))),
-        ModelsText::tr("Delete"), [this, repo = row.repo] {
+    const auto users = m_use->users(row.repo);
+    auto why = ModelsText::tr(
+        "%1 become free, all revisions go. Other programs that use the hub's cache lose it too.")
+                   .arg(bytesText(static_cast<double>(row.onDisk)));
+    if (!users.isEmpty())
+        why += QLatin1Char(' ')
+            + ModelsText::tr("Sandboxes use it now: %1.").arg(users.join(QStringLiteral(", ")));
+    askOnce(ModelsText::tr("Delete %1 from this disk?").arg(row.repo), why, ModelsText::tr("Delete"),
+        [this, repo = row.repo] {
             // A download on the list would only say that it was ready once.
             for (int i = 0; i < m_model->rowCount(); ++i) {
                 const auto* listed = m_model->rowAt(m_model->index(i, 0));

@@ -151,18 +151,20 @@ void ModelDetails::clear()
     m_row = {};
     m_cached = {};
     m_shown = {};
+    m_users.clear();
     m_soon.stop();
 }
 
-void ModelDetails::showRow(const ModelRow& row, const Json* cached)
+void ModelDetails::showRow(const ModelRow& row, const Json* cached, const QStringList& users)
 {
     const bool other = row.spoken() != m_model;
     // What has become whole is shown from the disk.
     const bool arrived = row.state != m_row.state && row.state == QLatin1String("ready");
     const bool diskChanged = other || (cached ? *cached != m_cached : !m_cached.is_null());
-    const bool changed = diskChanged || !(m_row == row);
+    const bool changed = diskChanged || !(m_row == row) || m_users != users;
     const bool reasonChanged = other || row.reason != m_row.reason || row.state != m_row.state;
     m_row = row;
+    m_users = users;
     if (diskChanged)
         m_cached = cached ? *cached : Json();
     if (other || arrived)
@@ -277,6 +279,7 @@ void ModelDetails::showFacts()
         add(ModelsText::tr("On disk"), bytesText(static_cast<double>(m_row.onDisk)));
     if (m_row.lastUsed)
         add(ModelsText::tr("Last used"), agoText(m_row.lastUsed, wallMs()));
+    add(ModelsText::tr("Used by"), m_users.join(QStringLiteral(", ")));
     add(ModelsText::tr("Adapter of"), textField(m_shown, "base"));
     add(ModelsText::tr("Access"),
         textField(m_shown, "gated").isEmpty() ? QString() : ModelsText::tr("has to be requested"));

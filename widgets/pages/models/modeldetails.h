@@ -34,7 +34,7 @@ public:
 
     // Shown below the name; the page owns the actions.
     void setActions(const QList<QAction*>& actions);
-    void showRow(const ModelRow& row, const Json* cached);
+    void showRow(const ModelRow& row, const Json* cached, const QStringList& users);
     // A model that is neither on the list nor in the cache.
     void look(const QString& model);
     void clear();
@@ -65,6 +65,7 @@ private:
     QString m_model;
     ModelRow m_row;
     Json m_cached;
+    QStringList m_users; // sandboxes that have it now
     Json m_shown; // what models.show said
     QTimer m_soon;
     qint64 m_request = 0;

@@ -29,6 +29,7 @@
 #include "modeldetails.h"
 #include "modelsdelegate.h"
 #include "modelsitemmodel.h"
+#include "modeluse.h"
 #include "ratelimit.h"
 #include "text.h"
 
@@ -46,6 +47,7 @@ ModelsPage::ModelsPage(api::Client& client, QWidget* parent)
       m_client(client)
 {
     m_model = new ModelsItemModel(client, this);
+    m_use = new ModelUse(client, this);
     m_details = new ModelDetails(client);
     createActions();
     createView();
@@ -68,6 +70,7 @@ ModelsPage::ModelsPage(api::Client& client, QWidget* parent)
     connect(m_model, &QAbstractItemModel::rowsInserted, this, later);
     connect(m_model, &QAbstractItemModel::rowsRemoved, this, later);
     connect(m_model, &QAbstractItemModel::dataChanged, this, later);
+    connect(m_use, &ModelUse::changed, this, later);
     connect(m_model, &ModelsItemModel::listed, this, &ModelsPage::showFooter);
     connect(m_model, &ModelsItemModel::listed, this, &ModelsPage::showCurrent);
     connect(m_details, &ModelDetails::revisionRemovalRequested, this,
@@ -351,7 +354,7 @@ void ModelsPage::showCurrent()
     m_verify->setVisible(row && row->isOnDisk() && !row->isUnderWay());
     m_delete->setVisible(row && row->isOnDisk() && !row->isUnderWay());
     if (row) {
-        m_details->showRow(*row, m_model->cachedModel(row->repo));
+        m_details->showRow(*row, m_model->cachedModel(row->repo), m_use->users(row->repo));
         m_sides->setCurrentIndex(0);
     } else if (!m_details->model().isEmpty() && m_model->rowCount() == 0 && m_details->shown().is_null()
         && m_details->settled()) {

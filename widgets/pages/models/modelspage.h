@@ -17,6 +17,7 @@ class Banner;
 class DetailsPanel;
 class ElidedLabel;
 class ModelDetails;
+class ModelUse;
 class ModelsItemModel;
 class PageBar;
 class ProgressRow;
@@ -74,6 +75,7 @@ private:
 
     api::Client& m_client;
     ModelsItemModel* m_model = nullptr;
+    ModelUse* m_use = nullptr;
     QTreeView* m_view = nullptr;
     QStackedWidget* m_stack = nullptr;
     QLineEdit* m_field = nullptr;
