@@ -32,6 +32,7 @@
 namespace gb::ui {
 namespace {
 
+constexpr int settingsTwoColumns = 1400; // pixels of the page from which there are two
 constexpr int settingsColumnWidth = 760;
 
 void changeLook(const std::function<void(Look&)>& change)
@@ -81,26 +82,36 @@ SettingsPage::SettingsPage(api::Client& client, std::shared_ptr<MachineFindings>
     : Page(QStringLiteral("settings"), SettingsText::tr("Settings"), QStringLiteral("settings"), parent),
       m_client(client), m_findings(std::move(findings))
 {
-    auto* column = new QWidget;
-    column->setMaximumWidth(settingsColumnWidth);
-    auto* inside = new QVBoxLayout(column);
-    inside->setContentsMargins(space::xl, space::l, space::xl, space::xl);
-    inside->setSpacing(space::s);
     auto* bar = new PageBar(SettingsText::tr("Settings"));
     m_filter = new FilterField(SettingsText::tr("Filter settings"));
     bar->addWidget(m_filter, 1);
-    inside->addWidget(bar);
-    m_banner = new Banner(column);
-    inside->addWidget(m_banner);
-    createAppearance(inside);
+    m_banner = new Banner;
+    auto* first = new QVBoxLayout;
+    first->setSpacing(space::s);
+    createAppearance(first);
+    createSecrets(first);
+    createFound(first);
+    createAbout(first);
+    first->addStretch(1);
+    auto* second = new QVBoxLayout;
+    second->setSpacing(space::s);
     m_sections = new QVBoxLayout;
     m_sections->setSpacing(space::s);
-    inside->addLayout(m_sections);
-    createSecrets(inside);
-    createFound(inside);
-    createAbout(inside);
-    inside->addStretch(1);
+    second->addLayout(m_sections);
+    second->addStretch(1);
+    m_columns = new QBoxLayout(QBoxLayout::TopToBottom);
+    m_columns->setSpacing(space::xl);
+    m_columns->addLayout(first, 1);
+    m_columns->addLayout(second, 1);
 
+    auto* column = new QWidget;
+    auto* inside = new QVBoxLayout(column);
+    inside->setContentsMargins(space::xl, space::l, space::xl, space::xl);
+    inside->setSpacing(space::s);
+    inside->addWidget(bar);
+    inside->addWidget(m_banner);
+    inside->addLayout(m_columns);
+    inside->addStretch(1);
     auto* content = new QWidget;
     auto* centre = new QHBoxLayout(content);
     centre->setContentsMargins(0, 0, 0, 0);
@@ -114,6 +125,14 @@ SettingsPage::SettingsPage(api::Client& client, std::shared_ptr<MachineFindings>
     connect(&m_client, &api::Client::connected, this, &SettingsPage::refresh);
     if (m_client.state() == api::Client::State::Connected)
         refresh();
+}
+
+void SettingsPage::resizeEvent(QResizeEvent* event)
+{
+    Page::resizeEvent(event);
+    const bool two = width() >= settingsTwoColumns;
+    m_columns->setDirection(two ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    m_columns->parentWidget()->setMaximumWidth(two ? 2 * settingsColumnWidth : settingsColumnWidth);
 }
 
 QList<QAction*> SettingsPage::pageActions()
@@ -246,11 +265,16 @@ void SettingsPage::createFound(QVBoxLayout* layout)
     auto* inside = new QVBoxLayout(card);
     inside->setContentsMargins(space::l, space::m, space::l, space::m);
     m_found = new KeyValueList;
-    m_found->setRows({{SettingsText::tr("Pythons"), SettingsText::tr("not looked for yet")}});
+    m_found->setRows({{SettingsText::tr("Pythons"), SettingsText::tr("looking…")}});
     inside->addWidget(m_found);
     layout->addWidget(card);
     connect(m_findings.get(), &MachineFindings::changed, this, &SettingsPage::showFound);
     showFound();
+}
+
+bool SettingsPage::settled() const
+{
+    return m_settled && m_findings->settled();
 }
 
 void SettingsPage::showFound()
@@ -298,7 +322,7 @@ void SettingsPage::showSettings(const Json& settings)
     const std::map<std::string, QString> titles = {{"daemon", SettingsText::tr("Service")},
         {"retention", SettingsText::tr("Retention")}, {"hub", SettingsText::tr("Model hub")},
         {"models", SettingsText::tr("Models")}, {"sandbox", SettingsText::tr("Sandboxes")},
-        {"agents", SettingsText::tr("Agents")}, {"secrets", SettingsText::tr("Keeping tokens and keys")}};
+        {"agents", SettingsText::tr("Agents")}, {"secrets", SettingsText::tr("Key store")}};
     std::string section;
     QVBoxLayout* rows = nullptr;
     for (const auto& setting : settings) {
@@ -310,7 +334,7 @@ void SettingsPage::showSettings(const Json& settings)
         if (first != section) {
             section = first;
             const auto title = titles.find(first);
-            m_sections->addSpacing(space::l);
+            m_sections->addSpacing(m_sections->count() == 0 ? space::s : space::l);
             m_sections->addWidget(makeLabel(
                 title == titles.end() ? QString::fromStdString(first) : title->second, TextRole::Heading));
             auto* card = makeFrame(FrameKind::Card);

@@ -8,6 +8,7 @@
 #include <backend/api/client.h>
 #include <widgets/controls/page.h>
 
+class QBoxLayout;
 class QVBoxLayout;
 
 namespace gb::ui {
@@ -32,7 +33,10 @@ public:
     QList<QAction*> pageActions() override;
     void refresh() override;
     void find() override;
-    bool settled() const override { return m_settled; }
+    bool settled() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void createAppearance(QVBoxLayout* layout);
@@ -53,6 +57,7 @@ private:
     std::shared_ptr<MachineFindings> m_findings;
     Banner* m_banner = nullptr;
     FilterField* m_filter = nullptr;
+    QBoxLayout* m_columns = nullptr;
     QVBoxLayout* m_sections = nullptr;
     KeyValueList* m_daemon = nullptr;
     KeyValueList* m_found = nullptr;
