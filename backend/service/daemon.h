@@ -30,7 +30,7 @@ struct DaemonOptions
     fs::path dataFolder;
     std::string build;
     int idleExitMs = 0; // 0: as the settings say
-    SandboxProviders sandboxProviders;
+    SandboxProviders sandboxProviders = {};
 };
 
 // The one process that owns what must outlive a window. Whoever makes one holds the lock of the data folder.

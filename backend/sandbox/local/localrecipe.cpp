@@ -234,6 +234,8 @@ void LocalRecipe::addModelNames(LaunchSpec& launch, const std::string& name)
 
 Status LocalRecipe::checkInputs(const StartRequest& request)
 {
+    if (!request.spec.interpreter.empty())
+        GB_TRY(askInterpreter(request.spec.interpreter));
     GB_TRY(checkModels(request));
     return checkMounts(request);
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import uuid
 from pathlib import Path
@@ -25,7 +26,7 @@ def add(a: int, b: int = 2) -> int:
 
 @expose
 def where() -> dict:
-    return {"pid1": os.path.exists("/proc/1/root"), "secret": os.environ.get("API_KEY"),
+    return {"processes": os.path.isdir("/proc/1"), "secret": os.environ.get("API_KEY"),
             "shadow": os.path.exists("/etc/shadow"), "cwd_writable": os.access("/workspace", os.W_OK)}
 '''
 
@@ -109,20 +110,19 @@ def test_output_is_pushed_until_the_exit(client: glovebox.Client) -> None:
     assert [one["command"] for one in client.sandboxes.commands(sandbox)] == [answer["command"]]
 
 
-def test_an_interface_lives_inside(client: glovebox.Client, tmp_path: Path) -> None:
+def test_an_interface_lives_inside(client: glovebox.Client, tmp_path: Path,
+                                   eventually: Callable[..., Any]) -> None:
     (tmp_path / "tools.py").write_text(INTERFACE)
     sandbox = running(client, scoped=True, secrets=["API_KEY"])
     assert any("API_KEY" in warning["message"] for warning in client.sandboxes.get(sandbox)["warnings"])
     item = client.sandboxes.serve(sandbox, str(tmp_path / "tools.py"))
     assert item["sandbox"] == sandbox and item["state"] == "ready", item
     assert client.calls.run(item["id"], "add", [1]).record["state"] == "ok"
-    seen = client.calls.run(item["id"], "where").record["result"]
-    assert seen == {"pid1": True, "secret": None, "shadow": False, "cwd_writable": True}
+    seen = client.calls.run(item["id"], "where").value()
+    assert seen == {"processes": True, "secret": None, "shadow": False, "cwd_writable": True}
     assert client.sandboxes.get(sandbox)["interfaces"] == [item["id"]]
     client.jobs.wait(client.sandboxes.stop(sandbox))
-    for _, items in client.state.watch(["interfaces"]):
-        if items[item["id"]]["state"] == "gone":
-            break
+    eventually(lambda: client.interfaces.list()[0]["state"] == "gone", what="the end of the interface")
 
 
 def test_secrets_reach_commands_and_nothing_else(client: glovebox.Client, home: Any) -> None:
@@ -134,7 +134,8 @@ def test_secrets_reach_commands_and_nothing_else(client: glovebox.Client, home: 
             assert b"s3cret" not in file.read_bytes(), file
 
 
-def test_a_killed_daemon_leaves_it_running(client: glovebox.Client, home: Any, tmp_path: Path) -> None:
+def test_a_killed_daemon_leaves_it_running(client: glovebox.Client, home: Any, tmp_path: Path,
+                                           eventually: Callable[..., Any]) -> None:
     (tmp_path / "tools.py").write_text(INTERFACE)
     sandbox = running(client)
     item = client.sandboxes.serve(sandbox, str(tmp_path / "tools.py"))
@@ -142,14 +143,11 @@ def test_a_killed_daemon_leaves_it_running(client: glovebox.Client, home: Any, t
     os.kill(home.daemon_pid(), signal.SIGKILL)
     # A new daemon, and the same sandbox.
     assert client.sandboxes.get(sandbox)["state"] == "ready"
-    while not client.sandboxes.wait(sandbox, command, timeout_ms=10_000)["exited"]:
-        pass
+    eventually(lambda: client.sandboxes.wait(sandbox, command, timeout_ms=1_000)["exited"], what="the command")
     assert client.sandboxes.output(sandbox, command, "stdout")[1] == b"survived\n"
-    for _, items in client.state.watch(["interfaces"]):
-        if items.get(item["id"], {}).get("state") == "ready":
-            break
-    assert items[item["id"]]["sandbox"] == sandbox
-    assert client.calls.run(item["id"], "add", [40]).record["result"] == 42
+    eventually(lambda: client.interfaces.list()[0]["state"] == "ready", what="the interface")
+    assert client.interfaces.list()[0]["sandbox"] == sandbox
+    assert client.calls.run(item["id"], "add", [40]).value() == 42
     assert {"kind": "sandbox", "id": sandbox, "title": "box"} in client.daemon.status()["alive"]
 
 
@@ -241,7 +239,6 @@ def test_an_experiment_from_elsewhere_asks(client: glovebox.Client, home: Any, t
 
 def test_a_start_is_cancelled(client: glovebox.Client, tmp_path: Path, eventually: Callable[..., Any]) -> None:
     # A repository whose server takes the connection and says nothing.
-    import socket
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"https://127.0.0.1:{server.getsockname()[1]}/team/tool"
         started = client.sandboxes.start(spec(repos=[{"url": url}]))
@@ -255,7 +252,6 @@ def test_a_start_is_cancelled(client: glovebox.Client, tmp_path: Path, eventuall
 
 def test_a_daemon_killed_while_it_starts_one(client: glovebox.Client, home: Any,
                                              eventually: Callable[..., Any]) -> None:
-    import socket
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"https://127.0.0.1:{server.getsockname()[1]}/team/tool"
         started = client.sandboxes.start(spec(repos=[{"url": url}]))
