@@ -14,8 +14,7 @@ namespace gb::rpc {
 class BoxGroup
 {
 public:
-    // Nothing where this user may make none, or where the memory controller is missing. The root is for
-    // tests.
+    // Nothing where this user may make none, or where the memory controller is missing.
     static std::unique_ptr<BoxGroup> create(const std::string& id, std::int64_t memory);
     ~BoxGroup();
     BoxGroup(const BoxGroup&) = delete;

@@ -153,12 +153,15 @@ Status InitClient::putBytes(std::string_view bytes, const std::string& inside, u
     });
 }
 
+// Appears under its name only when it is whole.
 Status InitClient::getFile(const std::string& inside, const fs::path& local)
 {
-    const UniqueFd file(::open(local.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    constexpr mode_t readable = 0644;
+    std::string temporary = local.string() + ".XXXXXX";
+    const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (!file.valid())
         return failErrno("cannot write", local.string(), errno);
-    return download(inside, [&](std::string_view bytes) -> Status {
+    Status done = download(inside, [&](std::string_view bytes) -> Status {
         while (!bytes.empty()) {
             const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
             if (written < 0)
@@ -167,6 +170,12 @@ Status InitClient::getFile(const std::string& inside, const fs::path& local)
         }
         return {};
     });
+    ::fchmod(file.get(), readable);
+    if (done && ::rename(temporary.c_str(), local.c_str()) != 0)
+        done = failErrno("cannot move into place", local.string(), errno);
+    if (!done)
+        ::unlink(temporary.c_str());
+    return done;
 }
 
 Result<std::string> InitClient::getBytes(const std::string& inside, std::size_t limit)

@@ -23,6 +23,10 @@ def test_bytes_and_files_in_and_out(box: BoxProcess, tmp_path: Path) -> None:
     assert box.link.call("box.get", path="/workspace/deep/er/file", file=str(tmp_path / "back")) == {
         "bytes": len(data)}
     assert (tmp_path / "back").read_bytes() == data
+    for wrong in ("/workspace/nothing", "/workspace"):
+        with pytest.raises(BoxRefused):
+            box.link.call("box.get", path=wrong, file=str(tmp_path / "back"))
+    assert (tmp_path / "back").read_bytes() == data and len(list(tmp_path.iterdir())) == 2
     assert box.link.call("box.put", b"small", path="/workspace/small") == {"bytes": 5}
     answer, text = box.link.answer(box.link.ask("box.get", path="/workspace/deep/er/file", limit=100,
                                                 **{"from": 1 << 20}))
