@@ -30,6 +30,7 @@
 #include <widgets/viewers/resultview.h>
 
 #include "callrecords.h"
+#include "sourcepanel.h"
 #include "text.h"
 #include "timingbar.h"
 
@@ -38,6 +39,7 @@ namespace {
 
 constexpr int itemsRedrawMs = 200;
 constexpr int seenTab = 3;
+constexpr int sourceTab = 4;
 
 } // namespace
 
@@ -84,6 +86,9 @@ void CallPanel::createActions()
         this, InspectorText::tr("Result fills the page"), QStringLiteral("panel"), QStringLiteral("F11"));
     m_wide->setCheckable(true);
     connect(m_wide, &QAction::toggled, this, [this](bool wide) { m_upper->setVisible(!wide); });
+    m_toSource = makeAction(
+        this, InspectorText::tr("Edit the source"), QStringLiteral("edit"), QStringLiteral("Ctrl+E"));
+    connect(m_toSource, &QAction::triggered, this, [this] { showSource(0); });
     connect(m_run, &QAction::triggered, this, &CallPanel::run);
     connect(m_cancel, &QAction::triggered, this, &CallPanel::cancel);
     connect(m_json, &QAction::toggled, this, [this](bool json) { m_form->showJson(json); });
@@ -144,6 +149,12 @@ QWidget* CallPanel::createLower()
     m_tabs->addTab(m_output, InspectorText::tr("Output"));
     m_tabs->addTab(details, InspectorText::tr("Details"));
     m_tabs->addTab(createSeen(), InspectorText::tr("What the agent sees"));
+    m_source = new SourcePanel(m_client);
+    m_tabs->addTab(m_source, InspectorText::tr("Source"));
+    connect(m_tabs, &QTabWidget::currentChanged, this, [this](int tab) {
+        if (tab == sourceTab && !m_interface.empty())
+            m_source->showSource(m_interface, m_functionLine);
+    });
     auto* line = new QHBoxLayout;
     line->setSpacing(space::m);
     line->addWidget(m_state);
@@ -167,6 +178,7 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     const bool same = name == m_functionName && interface == m_interface;
     m_interface = interface;
     m_functionName = name;
+    m_functionLine = static_cast<int>(integerOr(function.schema, "line", 1));
     m_parameters = function.schema.value("parameters", Json::array());
     m_name->setElidedText(QString::fromStdString(name));
     static_cast<ElidedLabel*>(m_signature)
@@ -184,7 +196,10 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     if (m_tabs->currentIndex() == seenTab)
         showSeen(m_seenForm->currentData().toString());
     if (same)
-        return;
+        return m_source->refresh();
+    // Somebody at work in the editor stays there.
+    if (m_tabs->currentIndex() == sourceTab && !m_source->isChanged())
+        m_source->showSource(m_interface, m_functionLine);
     m_call.clear();
     m_banner->dismiss();
     m_progress->hide();
@@ -368,6 +383,17 @@ void CallPanel::showError(const Json& record)
     m_banner->show(cancelled ? Tone::Warning : Tone::Error,
         cancelled ? InspectorText::tr("Cancelled") : title, message, tracebackText(error));
     m_banner->openDetails();
+    if (const int line = lineInSource(error, m_client.items("interfaces"), m_interface); line > 0)
+        m_banner->addAction(InspectorText::tr("Go to line %1").arg(line), [this, line] { showSource(line); });
+}
+
+void CallPanel::showSource(int line)
+{
+    if (m_interface.empty())
+        return;
+    m_tabs->setCurrentIndex(sourceTab);
+    m_source->showSource(m_interface, line > 0 ? line : m_functionLine);
+    m_source->setFocus();
 }
 
 void CallPanel::find()

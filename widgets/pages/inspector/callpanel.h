@@ -23,6 +23,7 @@ class KeyValueList;
 class LogView;
 class ProgressRow;
 class ResultView;
+class SourcePanel;
 class StatePill;
 class TimingBar;
 
@@ -46,6 +47,8 @@ public:
     QAction* jsonAction() const { return m_json; }
     QList<QAction*> copyActions() const { return m_copies; }
     QAction* wideAction() const { return m_wide; }
+    QAction* sourceAction() const { return m_toSource; }
+    SourcePanel* source() const { return m_source; }
     bool settled() const { return !m_loading; }
     void find();
 
@@ -68,6 +71,8 @@ private:
     void onAnswer(const std::string& call, Result<api::Answer> answer);
     void showRecord(const Json& record, const std::string& result);
     void showError(const Json& record);
+    // The line in the interface file, in the editor; 0: where the function begins.
+    void showSource(int line);
     void showItems();
     void beginCall(const std::string& call);
     void setRunning(bool running);
@@ -75,6 +80,7 @@ private:
     api::Client& m_client;
     std::string m_interface;
     std::string m_functionName;
+    int m_functionLine = 1;
     Json m_parameters = Json::array();
     std::string m_call; // the one shown
     bool m_running = false;
@@ -88,6 +94,7 @@ private:
     QAction* m_json = nullptr;
     QList<QAction*> m_copies;
     QAction* m_wide = nullptr;
+    QAction* m_toSource = nullptr;
     QWidget* m_upper = nullptr;
     ElidedLabel* m_name = nullptr;
     QLabel* m_signature = nullptr;
@@ -105,6 +112,7 @@ private:
     QComboBox* m_seenForm = nullptr;
     QLabel* m_seenTokens = nullptr;
     QPlainTextEdit* m_seen = nullptr;
+    SourcePanel* m_source = nullptr;
 };
 
 } // namespace gb::ui

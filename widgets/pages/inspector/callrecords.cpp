@@ -74,6 +74,21 @@ QString tracebackText(const Json& error)
     return lines.join(QLatin1Char('\n'));
 }
 
+int lineInSource(const Json& error, const Json& interfaces, const std::string& interface)
+{
+    // In a sandbox the file stands elsewhere under the same name.
+    const auto nameOf = [](const QString& path) { return path.section(QLatin1Char('/'), -1); };
+    const auto name = nameOf(textField(objectOr(interfaces, interface), "source"));
+    int line = 0;
+    const auto frames = error.find("frames");
+    if (frames == error.end() || !frames->is_array() || name.isEmpty())
+        return 0;
+    for (const auto& frame : *frames)
+        if (boolOr(frame, "user") && nameOf(textField(frame, "file")) == name)
+            line = static_cast<int>(integerOr(frame, "line"));
+    return line;
+}
+
 QList<KeyValueList::Row> recordRows(const Json& record)
 {
     using T = InspectorText;

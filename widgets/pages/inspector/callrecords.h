@@ -16,6 +16,8 @@ namespace gb::ui {
 Json namedArguments(const Json& args, const Json& parameters);
 std::string outputText(const Json& record);
 QString tracebackText(const Json& error);
+// The innermost line of the interface's own file, 0 when the error came from elsewhere.
+int lineInSource(const Json& error, const Json& interfaces, const std::string& interface);
 QList<KeyValueList::Row> recordRows(const Json& record);
 
 // The text of a call's result, or of the error it ended with.

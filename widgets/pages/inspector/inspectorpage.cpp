@@ -89,7 +89,7 @@ void InspectorPage::createActions()
     connect(
         errors, &QAction::triggered, this, [this] { m_history->setFilter(QStringLiteral("status:error")); });
     m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), m_call->wideAction(),
-        filter, reload, errors};
+        m_call->sourceAction(), filter, reload, errors};
     m_actions += m_call->copyActions();
     m_actions += m_history->historyActions();
 }
