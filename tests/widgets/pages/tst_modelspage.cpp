@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <csignal>
+
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QClipboard>
@@ -62,6 +64,7 @@ private Q_SLOTS:
     void looksBeforeDownloading();
     void pausesAndResumes();
     void changesTheLimit();
+    void survivesAKilledDaemon();
     void showsWhatFailed();
     void needsAccess();
     void verifiesAndDeletes();
@@ -97,6 +100,9 @@ void ModelsPageTest::initTestCase()
     auto& limited = m_hub.addRepo("org/limited");
     limited.files["config.json"] = {.content = "{}"};
     limited.files["model.safetensors"] = {.content = {}, .generated = 60 * mebi, .lfs = true};
+    auto& killed = m_hub.addRepo("org/killed");
+    killed.files["config.json"] = {.content = "{}"};
+    killed.files["model.safetensors"] = {.content = {}, .generated = 16 * mebi, .lfs = true};
     auto& gated = m_hub.addRepo("org/gated");
     gated.files["config.json"] = {.content = "{}"};
     gated.gated = "manual";
@@ -246,6 +252,26 @@ void ModelsPageTest::changesTheLimit()
     // At this limit it would take a minute.
     choose(0);
     QVERIFY(waitFor([this] { return state(QStringLiteral("org/limited")) == QLatin1String("ready"); }));
+}
+
+void ModelsPageTest::survivesAKilledDaemon()
+{
+    const auto name = QStringLiteral("org/killed");
+    m_files.setBytesPerSecond(256 * 1024);
+    add(name);
+    QVERIFY(waitFor([&] {
+        const auto* row = m_page->model()->rowAt(m_page->view()->currentIndex());
+        return row && row->repo == name && row->state == QLatin1String("downloading") && row->done > 0;
+    }));
+    const auto pid = integerOr(m_client->daemonInfo(), "pid");
+    QCOMPARE(::kill(static_cast<pid_t>(pid), SIGKILL), 0);
+    // Another one is started, and goes on with what was on its way.
+    QVERIFY(waitFor([&] {
+        return m_client->state() == api::Client::State::Connected
+            && integerOr(m_client->daemonInfo(), "pid") != pid;
+    }));
+    m_files.setBytesPerSecond(0);
+    QVERIFY(waitFor([&] { return state(name) == QLatin1String("ready"); }));
 }
 
 void ModelsPageTest::showsWhatFailed()
