@@ -89,6 +89,14 @@ def home(bin_folder: Path) -> Iterator[Home]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def shared_home(bin_folder: Path) -> Iterator[Home]:
+    """One for all tests of a file, where setting up is what takes the time."""
+    made = Home(Path(tempfile.mkdtemp(prefix="gb-home-")), bin_folder)
+    yield made
+    made.close()
+
+
 @pytest.fixture(scope="session")
 def eventually() -> Callable[..., Any]:
     """Waits until a function returns something true; returns that."""

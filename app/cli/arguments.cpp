@@ -7,12 +7,27 @@
 #include <charconv>
 
 namespace gb::cli {
+namespace {
 
-Result<Arguments> Arguments::parse(const std::vector<Option>& options, const std::vector<std::string>& words)
+std::string longName(const std::vector<Option>& options, const std::string& word)
+{
+    if (word.size() != 2 || word[0] != '-' || word[1] == '-')
+        return word;
+    for (const Option& option : options) {
+        if (option.letter == word[1])
+            return option.name;
+    }
+    return word;
+}
+
+} // namespace
+
+Result<Arguments> Arguments::parse(
+    const std::vector<Option>& options, const std::vector<std::string>& words, std::size_t plainFrom)
 {
     Arguments parsed;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string& word = words[i];
+        const std::string word = longName(options, words[i]);
         if (word == "--") {
             parsed.m_positional.insert(
                 parsed.m_positional.end(), words.begin() + static_cast<long>(i) + 1, words.end());
@@ -20,6 +35,11 @@ Result<Arguments> Arguments::parse(const std::vector<Option>& options, const std
         }
         if (!word.starts_with("--") || word.size() == 2) {
             parsed.m_positional.push_back(word);
+            if (parsed.m_positional.size() >= plainFrom) {
+                parsed.m_positional.insert(
+                    parsed.m_positional.end(), words.begin() + static_cast<long>(i) + 1, words.end());
+                break;
+            }
             continue;
         }
         const auto equals = word.find('=');

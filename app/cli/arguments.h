@@ -19,13 +19,16 @@ struct Option
     std::string value;
     std::string summary;
     bool many = false;
+    char letter = 0; // 't': also as "-t"
 };
 
 class Arguments
 {
 public:
-    // `--` ends options; `--name=value` and `--name value` are the same. Unknown options are "usage" errors.
-    static Result<Arguments> parse(const std::vector<Option>& options, const std::vector<std::string>& words);
+    // `--` ends options, and so does the positional word number `plainFrom`, for commands that end in another
+    // command. `--name=value` and `--name value` are the same. Unknown options are "usage" errors.
+    static Result<Arguments> parse(const std::vector<Option>& options, const std::vector<std::string>& words,
+        std::size_t plainFrom = std::string::npos);
 
     bool has(const std::string& option) const { return m_options.count(option) != 0; }
     std::string value(const std::string& option, const std::string& fallback = {}) const;

@@ -42,7 +42,8 @@ void printUsage(const Command& command, Console& console)
     std::vector<Option> options = command.options;
     options.push_back({"--json", "", "print JSON", false});
     for (const Option& option : options) {
-        std::string left = "  " + option.name + (option.value.empty() ? "" : " " + option.value);
+        std::string left = "  " + option.name + (option.letter ? std::string(", -") + option.letter : "")
+            + (option.value.empty() ? "" : " " + option.value);
         left.resize(std::max<std::size_t>(left.size() + 2, 24), ' ');
         console.out(left + option.summary + "\n");
     }
@@ -69,9 +70,9 @@ const std::vector<Command>& allCommands()
 {
     static const std::vector<Command> commands = [] {
         std::vector<Command> all;
-        for (auto part : {machineCommands, daemonCommands, experimentCommands, serveCommands, callCommands,
-                 exposeCommands, modelCommands, eventCommands, settingsCommands, secretCommands,
-                 helpCommands}) {
+        for (auto part : {machineCommands, demoCommands, daemonCommands, experimentCommands, serveCommands,
+                 callCommands, exposeCommands, sandboxCommands, modelCommands, eventCommands,
+                 settingsCommands, secretCommands, helpCommands}) {
             for (Command& command : part())
                 all.push_back(std::move(command));
         }
@@ -95,7 +96,7 @@ int runCommand(const std::vector<std::string>& words)
     options.push_back({"--json", "", "", false});
     options.push_back({"--help", "", "", false});
     const std::vector<std::string> rest(words.begin() + static_cast<long>(length), words.end());
-    const auto arguments = Arguments::parse(options, rest);
+    const auto arguments = Arguments::parse(options, rest, command->plainFrom);
     Console console(arguments && arguments->has("--json"));
     if (!arguments) {
         console.error(arguments.error().message);

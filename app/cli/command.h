@@ -19,6 +19,7 @@ struct Command
     std::string summary;
     std::vector<Option> options; // --json and --help are always there
     std::function<int(const Arguments&, Console&)> run;
+    std::size_t plainFrom = std::string::npos; // see Arguments::parse
 };
 
 // Every command, in the order help shows them. The files commands_*.cpp add theirs.
@@ -34,6 +35,8 @@ std::vector<Command> serveCommands();
 std::vector<Command> callCommands();
 std::vector<Command> exposeCommands();
 std::vector<Command> modelCommands();
+std::vector<Command> sandboxCommands();
+std::vector<Command> demoCommands();
 std::vector<Command> helpCommands();
 
 // Finds the command, parses its arguments, runs it.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "command.h"
+#include "listing.h"
 #include "session.h"
 
 #include <backend/base/ids.h>
@@ -38,24 +39,14 @@ Result<std::string> findInterface(Session& session, const std::string& wanted)
 
 int listInterfaces(const Arguments&, Console& console)
 {
-    Session session;
-    const auto answer = session.call("interfaces.list");
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json()) {
-        console.print(answer->body);
-        return Done;
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& item : answer->body.value("interfaces", Json::array()))
-        rows.push_back({printable(stringOr(item, "name")), stringOr(item, "state"),
-            std::to_string(integerOr(item, "functions")), printable(stringOr(item, "source")),
-            stringOr(item, "id").substr(0, 13)});
-    if (rows.empty())
-        console.note("Nothing is served. Start with: glovebox serve interface.py");
-    else
-        console.table({"name", "state", "functions", "file", "id"}, rows);
-    return Done;
+    return printListing({"interfaces.list", "interfaces", {"name", "state", "functions", "file", "id"},
+                            [](const Json& item) -> std::vector<std::string> {
+                                return {printable(stringOr(item, "name")), stringOr(item, "state"),
+                                    std::to_string(integerOr(item, "functions")),
+                                    printable(stringOr(item, "source")), stringOr(item, "id").substr(0, 13)};
+                            },
+                            "Nothing is served. Start with: glovebox serve interface.py"},
+        Json::object(), console);
 }
 
 int listCalls(const Arguments& arguments, Console& console)
@@ -66,23 +57,16 @@ int listCalls(const Arguments& arguments, Console& console)
     std::string filter;
     for (const std::string& word : arguments.positional())
         filter += (filter.empty() ? "" : " ") + word;
-    Session session;
-    const auto answer = session.call("calls.list", Json{{"filter", filter}, {"limit", *limit}});
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json()) {
-        console.print(answer->body);
-        return Done;
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& call : answer->body.value("calls", Json::array())) {
-        const Json caller = objectOr(call, "caller");
-        rows.push_back({stringOr(call, "id"), ago(integerOr(call, "at")), printable(stringOr(call, "fn")),
-            stringOr(caller, "kind"), stringOr(call, "state"), duration(integerOr(call, "duration_ns")),
-            printable(stringOr(call, "preview")).substr(0, 60)});
-    }
-    console.table({"call", "when", "function", "by", "state", "took", "result"}, rows);
-    return Done;
+    return printListing({"calls.list", "calls", {"call", "when", "function", "by", "state", "took", "result"},
+                            [](const Json& call) -> std::vector<std::string> {
+                                return {stringOr(call, "id"), ago(integerOr(call, "at")),
+                                    printable(stringOr(call, "fn")),
+                                    stringOr(objectOr(call, "caller"), "kind"), stringOr(call, "state"),
+                                    duration(integerOr(call, "duration_ns")),
+                                    printable(stringOr(call, "preview")).substr(0, 60)};
+                            },
+                            {}},
+        Json{{"filter", filter}, {"limit", *limit}}, console);
 }
 
 int showCall(const Arguments& arguments, Console& console)

@@ -4,6 +4,7 @@
 #include <backend/base/paths.h>
 
 #include "command.h"
+#include "listing.h"
 #include "session.h"
 
 namespace gb::cli {
@@ -60,42 +61,18 @@ int stopDaemon(const Arguments& arguments, Console& console)
 
 int showLogs(const Arguments& arguments, Console& console)
 {
-    Session session;
-    std::int64_t offset = -1;
-    do {
-        Json params{{"limit", 256 * 1024}};
-        if (offset >= 0)
-            params["offset"] = offset;
-        const auto answer = session.call("daemon.logs", params);
-        if (!answer)
-            return console.fail(answer.error());
-        console.json() ? console.printLine(answer->body)
-                       : console.out(printable(stringOr(answer->body, "text")));
-        offset = integerOr(answer->body, "next");
-        if (arguments.has("--follow") && offset >= integerOr(answer->body, "size")) {
-            if (const Status waited = session.pause(300); !waited)
-                return Interrupted;
-        }
-    } while (arguments.has("--follow"));
-    return Done;
+    return printLog("daemon.logs", Json{{"offset", -256 * 1024}}, arguments.has("--follow"), console);
 }
 
 int listMethods(const Arguments&, Console& console)
 {
-    Session session;
-    const auto answer = session.call("daemon.methods");
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json()) {
-        console.print(answer->body);
-        return Done;
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& method : answer->body.value("methods", Json::array()))
-        rows.push_back(
-            {stringOr(method, "name"), boolOr(method, "op") ? "op" : "", stringOr(method, "summary")});
-    console.table({"method", "", "what it does"}, rows);
-    return Done;
+    return printListing({"daemon.methods", "methods", {"method", "", "what it does"},
+                            [](const Json& method) -> std::vector<std::string> {
+                                return {stringOr(method, "name"), boolOr(method, "op") ? "op" : "",
+                                    stringOr(method, "summary")};
+                            },
+                            {}},
+        Json::object(), console);
 }
 
 } // namespace

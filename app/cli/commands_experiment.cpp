@@ -4,6 +4,7 @@
 #include <backend/base/paths.h>
 
 #include "command.h"
+#include "listing.h"
 #include "session.h"
 
 namespace gb::cli {
@@ -44,23 +45,13 @@ int openExperiment(const Arguments& arguments, Console& console)
 
 int listExperiments(const Arguments&, Console& console)
 {
-    Session session;
-    const auto answer = session.call("experiments.list");
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json()) {
-        console.print(answer->body);
-        return Done;
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& item : answer->body.value("experiments", Json::array()))
-        rows.push_back({printable(stringOr(item, "name")), printable(stringOr(item, "path")),
-            item.contains("opened_at") ? ago(integerOr(item, "opened_at")) : ""});
-    if (rows.empty())
-        console.note("No experiments yet. Make one: glovebox experiment new DIR --example hello");
-    else
-        console.table({"name", "folder", "opened"}, rows);
-    return Done;
+    return printListing({"experiments.list", "experiments", {"name", "folder", "opened"},
+                            [](const Json& item) -> std::vector<std::string> {
+                                return {printable(stringOr(item, "name")), printable(stringOr(item, "path")),
+                                    item.contains("opened_at") ? ago(integerOr(item, "opened_at")) : ""};
+                            },
+                            "No experiments yet. Make one: glovebox experiment new DIR --example hello"},
+        Json::object(), console);
 }
 
 } // namespace

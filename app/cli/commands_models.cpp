@@ -219,21 +219,10 @@ int verifyModel(const Arguments& arguments, Console& console)
         Json{{"model", arguments.positional().front()}, {"repair", arguments.has("--repair")}});
     if (!started)
         return console.fail(started.error());
-    const std::string job = stringOr(started->body, "job");
-    session.client().watch({"jobs"});
-    const Status waited = session.waitUntil([&] {
-        const auto& items = session.client().items("jobs");
-        const std::string state = items.contains(job) ? stringOr(items[job], "state") : "queued";
-        return state != "queued" && state != "running";
-    });
-    if (!waited)
-        return console.fail(waited.error());
-    const auto ended = session.call("jobs.get", Json{{"job", job}});
-    if (!ended)
-        return console.fail(ended.error());
-    if (ended->body.contains("error"))
-        return console.fail(Error::fromJson(objectOr(ended->body, "error")));
-    const Json result = objectOr(ended->body, "result");
+    const auto checked = session.waitForJob(stringOr(started->body, "job"));
+    if (!checked)
+        return console.fail(checked.error());
+    const Json& result = *checked;
     const std::size_t wrong =
         result.value("bad", Json::array()).size() + result.value("missing", Json::array()).size();
     if (console.json()) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "listing.h"
 #include "session.h"
 
 namespace gb::cli {
@@ -37,25 +38,15 @@ std::string readSecret(const std::string& name)
 
 int listSecrets(const Arguments&, Console& console)
 {
-    Session session;
-    const auto answer = session.call("secrets.list");
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json()) {
-        console.print(answer->body);
-        return Done;
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& secret : answer->body.value("secrets", Json::array())) {
-        const std::string where = stringOr(secret, "store") == "key_store" ? "key store" : "file";
-        rows.push_back({stringOr(secret, "name"), where + (boolOr(secret, "known") ? "" : " (locked)"),
-            ago(integerOr(secret, "set_at"))});
-    }
-    if (rows.empty())
-        console.note("No secrets yet; `glovebox secrets set HF_TOKEN` keeps one.");
-    else
-        console.table({"name", "where", "set"}, rows);
-    return Done;
+    return printListing(
+        {"secrets.list", "secrets", {"name", "where", "set"},
+            [](const Json& secret) -> std::vector<std::string> {
+                const std::string where = stringOr(secret, "store") == "key_store" ? "key store" : "file";
+                return {stringOr(secret, "name"), where + (boolOr(secret, "known") ? "" : " (locked)"),
+                    ago(integerOr(secret, "set_at"))};
+            },
+            "No secrets yet; `glovebox secrets set HF_TOKEN` keeps one."},
+        Json::object(), console);
 }
 
 int setSecret(const Arguments& arguments, Console& console)

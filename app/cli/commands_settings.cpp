@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "command.h"
+#include "listing.h"
 #include "session.h"
 
 namespace gb::cli {
@@ -15,22 +16,15 @@ std::string shown(const Json& value)
 
 int listSettings(const Arguments&, Console& console)
 {
-    Session session;
-    const auto answer = session.call("settings.list");
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json()) {
-        console.print(answer->body);
-        return Done;
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& item : answer->body.value("settings", Json::array())) {
-        const bool changed = item.value("value", Json()) != item.value("default", Json());
-        rows.push_back({stringOr(item, "key"), shown(item.value("value", Json())) + (changed ? " *" : ""),
-            stringOr(item, "description")});
-    }
-    console.table({"setting", "value", "what it is"}, rows);
-    return Done;
+    return printListing(
+        {"settings.list", "settings", {"setting", "value", "what it is"},
+            [](const Json& item) -> std::vector<std::string> {
+                const bool changed = item.value("value", Json()) != item.value("default", Json());
+                return {stringOr(item, "key"), shown(item.value("value", Json())) + (changed ? " *" : ""),
+                    stringOr(item, "description")};
+            },
+            {}},
+        Json::object(), console);
 }
 
 int getSetting(const Arguments& arguments, Console& console)

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include <QProcess>
 #include <QStandardPaths>
 
 #include <backend/base/ids.h>
@@ -63,6 +64,26 @@ Result<std::string> choosePython(const std::string& wanted)
     return fail("serve.python",
         wanted.empty() ? "no python3 was found on PATH; name one with --python"
                        : "there is no Python at " + wanted);
+}
+
+Result<std::string> chooseInterpreter(const std::string& wanted)
+{
+    constexpr int patienceMs = 20'000;
+    const auto python = choosePython(wanted);
+    if (!python)
+        return python;
+    QProcess process;
+    process.start(QString::fromStdString(*python),
+        {QStringLiteral("-c"), QStringLiteral("import sys; print(sys.executable)")});
+    const bool ended = process.waitForFinished(patienceMs) && process.exitStatus() == QProcess::NormalExit;
+    std::string path = process.readAllStandardOutput().toStdString();
+    path.erase(path.find_last_not_of(" \r\n") + 1);
+    if (ended && process.exitCode() == 0 && path.starts_with('/'))
+        return path;
+    const std::string said = process.readAllStandardError().toStdString();
+    return fail("serve.python",
+        *python
+            + " does not run as a Python: " + (said.empty() ? process.errorString().toStdString() : said));
 }
 
 Result<Json> hostConfiguration(const Arguments& arguments)

@@ -13,5 +13,7 @@ namespace gb::cli {
 Result<Json> hostConfiguration(const Arguments& arguments);
 // The person's Python: --python, else $VIRTUAL_ENV's, else the first python3 on PATH.
 Result<std::string> choosePython(const std::string& wanted);
+// The same, asked where it really is: what lies on PATH may be a script that looks for it.
+Result<std::string> chooseInterpreter(const std::string& wanted);
 
 } // namespace gb::cli

@@ -4,6 +4,7 @@
 #include "session.h"
 
 #include <csignal>
+#include <fcntl.h>
 #include <optional>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ void noteInterrupt(int)
 
 void catchInterrupts()
 {
-    if (interruptPipe[0] >= 0 || ::pipe(interruptPipe) != 0)
+    if (interruptPipe[0] >= 0 || ::pipe2(interruptPipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return;
     struct sigaction action
     { };
@@ -42,6 +43,13 @@ void catchInterrupts()
 bool wasInterrupted()
 {
     return interruptSeen != 0;
+}
+
+void forgetInterrupt()
+{
+    char bytes[64];
+    while (::read(interruptPipe[0], bytes, sizeof bytes) > 0) { }
+    interruptSeen = 0;
 }
 
 void onInterrupt(QObject* guard, std::function<void()> action)
@@ -114,6 +122,28 @@ Result<api::Client::Answer> Session::call(const std::string& method, Json params
         return fail(waited.error());
     }
     return std::move(*answer);
+}
+
+Result<Json> Session::waitForJob(const std::string& job, const std::function<void(const Json& item)>& changed)
+{
+    m_client.watch({"jobs"});
+    const Status waited = waitUntil([&] {
+        const Json& items = m_client.items("jobs");
+        if (!items.contains(job))
+            return false;
+        if (changed)
+            changed(items[job]);
+        const std::string state = stringOr(items[job], "state");
+        return state != "queued" && state != "running";
+    });
+    if (!waited)
+        return fail(waited.error());
+    const auto ended = call("jobs.get", Json{{"job", job}});
+    if (!ended)
+        return fail(ended.error());
+    if (ended->body.contains("error"))
+        return fail(Error::fromJson(objectOr(ended->body, "error")));
+    return objectOr(ended->body, "result");
 }
 
 } // namespace gb::cli

@@ -24,6 +24,9 @@ public:
     // Waits until `done` says so (asked after every event), or until interrupted.
     Status waitUntil(const std::function<bool()>& done);
     Status pause(int milliseconds);
+    // The result of a job that has ended well, else its error. `changed` gets the job's item as it goes.
+    Result<Json> waitForJob(
+        const std::string& job, const std::function<void(const Json& item)>& changed = {});
 
 private:
     Status connectOnce();
@@ -36,6 +39,7 @@ private:
 // From the first call on SIGINT and SIGTERM only set this.
 void catchInterrupts();
 bool wasInterrupted();
+void forgetInterrupt(); // for a second chance: waiting works again
 void onInterrupt(QObject* guard, std::function<void()> action);
 
 } // namespace gb::cli

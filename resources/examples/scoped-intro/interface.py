@@ -3,7 +3,7 @@
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-model_id = list_configured_models()[0]["name"]
+model_id = list_configured_models()[0]
 model_path = get_model_path(model_id)
 model = AutoModel.from_pretrained(model_path)
 tokenizer = AutoTokenizer.from_pretrained(model_path)

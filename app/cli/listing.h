@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "console.h"
+
+namespace gb::cli {
+
+// What nearly every "ls" is: ask one method, show one array of its answer as a table.
+struct Listing
+{
+    std::string method;
+    std::string member; // the array in the answer
+    std::vector<std::string> head;
+    std::function<std::vector<std::string>(const Json& item)> row;
+    std::string nothing; // said of an empty list: what to do next
+};
+
+// With --json the answer as it came.
+int printListing(const Listing& listing, Json params, Console& console);
+
+// A file that is read by offset ({text, next, size}): its end, or from `offset` in params on; with `follow`
+// until Ctrl+C.
+int printLog(const std::string& method, Json params, bool follow, Console& console);
+
+} // namespace gb::cli
