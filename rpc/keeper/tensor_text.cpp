@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -19,60 +21,82 @@ std::string withLength(const Json& header)
     return out + json;
 }
 
+// Returns the end of what it wrote: up to 40 characters.
 template <typename Value>
-void appendNumber(std::string& out, Value value, std::size_t& unsaid)
+char* writeNumber(char* to, Value value, std::size_t& unsaid)
 {
-    std::array<char, 40> text{};
+    constexpr std::size_t longest = 38;
     if constexpr (std::is_floating_point_v<Value>) {
         if (value - value != 0) {
             ++unsaid;
-            out += "null";
-            return;
+            return std::copy_n("null", 4, to);
         }
     }
-    auto [end, error] = std::to_chars(text.data(), text.data() + text.size() - 2, value);
+    auto [end, error] = std::to_chars(to, to + longest, value);
     if constexpr (std::is_floating_point_v<Value>) {
         // A float stays one for readers that tell them from whole numbers.
-        if (value == std::trunc(value)
-            && std::string_view(text.data(), static_cast<std::size_t>(end - text.data())).find('e')
-                == std::string_view::npos) {
+        if (value == std::trunc(value) && std::find(to, end, 'e') == end) {
             *end++ = '.';
             *end++ = '0';
         }
     }
-    out.append(text.data(), end);
+    return end;
 }
 
+// Characters go through a block: a string asks for room at each of them.
 template <typename Load>
-struct ListWriter
+class ListWriter
 {
-    std::string& out;
-    const std::vector<std::int64_t>& shape;
-    Load load;
-    std::size_t& unsaid;
-    bool boolean;
-    std::size_t next = 0;
+public:
+    ListWriter(std::string& out, const std::vector<std::int64_t>& shape, Load load, std::size_t& unsaid,
+        bool boolean)
+        : m_out(out), m_shape(shape), m_load(load), m_unsaid(unsaid), m_boolean(boolean)
+    { }
 
+    void write()
+    {
+        dimension(0);
+        flush();
+    }
+
+private:
     void element()
     {
-        if (boolean)
-            out += load(next) != 0 ? "true" : "false";
+        const auto value = m_load(m_next++);
+        if (m_boolean)
+            m_at = value != 0 ? std::copy_n("true", 4, m_at) : std::copy_n("false", 5, m_at);
         else
-            appendNumber(out, load(next), unsaid);
-        ++next;
+            m_at = writeNumber(m_at, value, m_unsaid);
     }
-    void dimension(std::size_t at)
+    void dimension(std::size_t depth)
     {
-        if (at == shape.size())
+        constexpr std::ptrdiff_t room = 64; // one number and what surrounds it
+        if (m_block.data() + m_block.size() - m_at < room)
+            flush();
+        if (depth == m_shape.size())
             return element();
-        out += '[';
-        for (std::int64_t i = 0; i < shape[at]; ++i) {
+        *m_at++ = '[';
+        for (std::int64_t i = 0; i < m_shape[depth]; ++i) {
             if (i > 0)
-                out += ',';
-            dimension(at + 1);
+                *m_at++ = ',';
+            dimension(depth + 1);
         }
-        out += ']';
+        *m_at++ = ']';
     }
+    void flush()
+    {
+        m_out.append(m_block.data(), m_at);
+        m_at = m_block.data();
+    }
+
+    std::string& m_out;
+    const std::vector<std::int64_t>& m_shape;
+    Load m_load;
+    std::size_t& m_unsaid;
+    bool m_boolean;
+    std::size_t m_next = 0;
+    std::array<char, 8192> m_block;
+    char* m_at = m_block.data();
 };
 
 } // namespace
@@ -113,8 +137,7 @@ void appendLists(std::string& out, const Tensor& tensor, std::size_t& unsaid)
     constexpr std::size_t roughly = 12;
     out.reserve(out.size() + tensor.elements() * roughly);
     withLoader(dtype, tensor.data().view().data(), [&](auto load) {
-        ListWriter<decltype(load)> writer{out, shape, load, unsaid, dtype == Dtype::Bool};
-        writer.dimension(0);
+        ListWriter<decltype(load)>(out, shape, load, unsaid, dtype == Dtype::Bool).write();
     });
 }
 
