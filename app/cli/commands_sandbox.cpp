@@ -22,7 +22,7 @@ std::string stateText(const Json& item)
     std::string text = stringOr(item, "state");
     if (const Json error = objectOr(item, "error"); !error.empty())
         text += ": " + printable(stringOr(error, "message"));
-    else if (const std::string reason = stringOr(item, "reason"); !reason.empty())
+    else if (const std::string reason = stringOr(item, "reason"); !reason.empty() && reason != text)
         text += ": " + printable(reason);
     return text;
 }
