@@ -39,7 +39,7 @@ Status SandboxRegistry::write(SandboxRecord record)
 }
 
 Result<SandboxRecord> SandboxRegistry::add(
-    const std::string& id, const SandboxSpec& spec, const std::string& experiment)
+    const std::string& id, const SandboxSpec& spec, const std::string& experiment, const Json& details)
 {
     if (!isId(id) || m_records.contains(id))
         return fail("sandbox.id", "a sandbox needs a new id");
@@ -48,6 +48,7 @@ Result<SandboxRecord> SandboxRegistry::add(
     record.nonce = newToken();
     record.experiment = experiment;
     record.spec = spec;
+    record.details = details;
     record.createdAt = record.since = wallMs();
     GB_TRY(write(record));
     return record;
@@ -59,7 +60,8 @@ const SandboxRecord* SandboxRegistry::find(const std::string& id) const
     return found == m_records.end() ? nullptr : &found->second;
 }
 
-Status SandboxRegistry::transition(const std::string& id, SandboxState state, const std::string& reason)
+Status SandboxRegistry::transition(
+    const std::string& id, SandboxState state, const std::string& reason, const RecordChange& change)
 {
     const SandboxRecord* known = find(id);
     if (!known)
@@ -73,6 +75,9 @@ Status SandboxRegistry::transition(const std::string& id, SandboxState state, co
     record.state = state;
     record.reason = reason.empty() && state == SandboxState::Stopped ? record.reason : reason;
     record.since = wallMs();
+    record.details.update(change.details);
+    if (change.handle)
+        record.handle = *change.handle;
     return write(std::move(record));
 }
 

@@ -28,6 +28,13 @@ struct Reconciliation
     std::vector<std::string> ended; // ids: were being stopped and are gone; now stopped
 };
 
+// What else is written down with a change of state; each write waits for the disk.
+struct RecordChange
+{
+    Json details = Json::object(); // merged into the record's
+    std::optional<Json> handle;
+};
+
 // The daemon's memory of sandboxes: every intent is on disk before anything is created, every change before
 // anybody hears of it. One file per sandbox.
 class SandboxRegistry
@@ -36,8 +43,10 @@ public:
     static Result<SandboxRegistry> open(const fs::path& folder);
 
     // The intent. Gives the record its nonce and times.
-    Result<SandboxRecord> add(const std::string& id, const SandboxSpec& spec, const std::string& experiment);
-    Status transition(const std::string& id, SandboxState state, const std::string& reason = {});
+    Result<SandboxRecord> add(const std::string& id, const SandboxSpec& spec, const std::string& experiment,
+        const Json& details = Json::object());
+    Status transition(const std::string& id, SandboxState state, const std::string& reason = {},
+        const RecordChange& change = {});
     Status setHandle(const std::string& id, const Json& handle);
     Status setDetail(const std::string& id, const std::string& name, const Json& value);
     // A stop that was not confirmed stays "stopping" and is tried again; this counts.

@@ -157,6 +157,8 @@ Result<Json> Sandboxes::get(const std::string& sandbox) const
         }
     }
     all["warnings"] = record->details.value("warnings", Json::array());
+    if (const auto box = m_boxes.find(record->id); box != m_boxes.end() && !box->second.limits.empty())
+        all["limits"] = box->second.limits;
     if (const auto ended = record->details.find("ended"); ended != record->details.end())
         all["ended"] = *ended;
     return all;
@@ -222,9 +224,10 @@ void Sandboxes::work(Reply reply, std::function<Result<Json>()> task)
     });
 }
 
-void Sandboxes::transition(const std::string& id, SandboxState state, const std::string& reason)
+void Sandboxes::transition(
+    const std::string& id, SandboxState state, const std::string& reason, const RecordChange& change)
 {
-    if (const Status done = m_registry->transition(id, state, reason); !done)
+    if (const Status done = m_registry->transition(id, state, reason, change); !done)
         logError("sandboxes", done.error().message, Json{{"sandbox", id}, {"code", done.error().code}});
     publish(id);
     if (state != SandboxState::Ready)

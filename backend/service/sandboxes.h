@@ -101,16 +101,17 @@ private:
         std::vector<QPointer<StopJob>> stops;
         bool terminating = false;
         std::int64_t endsAt = 0;
+        Json limits = Json::object(); // which are enforced, as the keeper says
         std::string endReason; // as the keeper told it
         std::vector<std::function<void(Status)>> waiting; // for the link
     };
 
     // creation
-    std::unique_ptr<ThreadJob> makeStartJob(SandboxRequest request);
+    std::unique_ptr<ThreadJob> makeStartJob(std::shared_ptr<const SandboxRequest> request);
     void onSteps(const std::string& id, const std::vector<PlanStep>& steps);
     void onStep(const std::string& id, std::size_t index);
     void onStartEnded(const std::string& id, Job* job);
-    void closeSteps(const std::string& id, const std::string& lastState);
+    Json closedSteps(const std::string& id, const std::string& lastState);
     // ending
     void terminate(const std::string& id);
     void onTerminated(const std::string& id, const Status& status);
@@ -129,7 +130,8 @@ private:
     void onLinkClosed(const std::string& id);
     void flushWaiting(const std::string& id, const Status& status);
 
-    void transition(const std::string& id, SandboxState state, const std::string& reason = {});
+    void transition(const std::string& id, SandboxState state, const std::string& reason = {},
+        const RecordChange& change = {});
     void setDetail(const std::string& id, const std::string& name, const Json& value);
     void publish(const std::string& id);
     Json item(const SandboxRecord& record) const;

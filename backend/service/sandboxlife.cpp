@@ -112,13 +112,13 @@ Result<Json> Sandboxes::start(SandboxRequest request)
             Json{{"field", "provider"}, {"fix", "write \"local\""}});
     GB_TRY(ensurePrivateDir(m_parts.dataFolder / "boxes"));
     GB_TRY(ensurePrivateDir(folderOf(id)));
-    auto record = m_registry->add(id, request.spec, request.experimentFolder.string());
+    const auto shared = std::make_shared<SandboxRequest>(std::move(request));
+    auto job = makeStartJob(shared);
+    auto record = m_registry->add(id, shared->spec, shared->experimentFolder.string(),
+        Json{{"name", nameOf(*shared)}, {"job", job->id()}});
     if (!record)
         return fail(record.error());
-    request.nonce = record->nonce;
-    setDetail(id, "name", nameOf(request));
-    auto job = makeStartJob(std::move(request));
-    setDetail(id, "job", job->id());
+    shared->nonce = record->nonce;
     Box& box = m_boxes[id];
     box.startJob = job->id();
     ThreadJob* const raw = job.get();
@@ -129,22 +129,22 @@ Result<Json> Sandboxes::start(SandboxRequest request)
     return Json{{"job", started["job"]}, {"sandbox", id}};
 }
 
-std::unique_ptr<ThreadJob> Sandboxes::makeStartJob(SandboxRequest request)
+std::unique_ptr<ThreadJob> Sandboxes::makeStartJob(std::shared_ptr<const SandboxRequest> request)
 {
-    const std::string id = request.id;
-    const std::string title = "Starting " + nameOf(request);
+    const std::string id = request->id;
+    const std::string title = "Starting " + nameOf(*request);
     auto job = std::make_unique<ThreadJob>(
         "sandboxes.start", title,
-        [this, provider = provider(request.spec.provider), request = std::move(request)](
+        [this, provider = provider(request->spec.provider), request](
             ThreadJob::Control& control) -> Result<Json> {
-            Watch watch(this, request.id, control);
-            auto created = provider->create(request, watch);
+            Watch watch(this, request->id, control);
+            auto created = provider->create(*request, watch);
             if (!created) {
                 watch.onOutput("failed: " + created.error().message + "\n");
                 return fail(std::move(created).error());
             }
             watch.onOutput("ready\n");
-            return Json{{"sandbox", request.id}, {"warnings", problemsJson(created->warnings)},
+            return Json{{"sandbox", request->id}, {"warnings", problemsJson(created->warnings)},
                 {"handle", created->handle}};
         },
         &m_pool);
@@ -185,7 +185,7 @@ void Sandboxes::onStep(const std::string& id, std::size_t index)
         publish(id);
 }
 
-void Sandboxes::closeSteps(const std::string& id, const std::string& lastState)
+Json Sandboxes::closedSteps(const std::string& id, const std::string& lastState)
 {
     Json all = Json::array();
     for (StepProgress& progress : m_boxes[id].steps) {
@@ -200,7 +200,7 @@ void Sandboxes::closeSteps(const std::string& id, const std::string& lastState)
         all.push_back(std::move(step));
     }
     m_boxes[id].steps.clear();
-    setDetail(id, "steps", all);
+    return all;
 }
 
 void Sandboxes::onStartEnded(const std::string& id, Job* job)
@@ -211,27 +211,27 @@ void Sandboxes::onStartEnded(const std::string& id, Job* job)
     if (!record)
         return;
     const Result<Json>& outcome = job->outcome();
+    RecordChange change;
+    change.details["steps"] = closedSteps(id, outcome ? "done" : "failed");
     if (outcome) {
-        closeSteps(id, "done");
-        setDetail(id, "warnings", outcome->value("warnings", Json::array()));
-        (void)m_registry->setHandle(id, objectOr(*outcome, "handle"));
-        if (record->state == SandboxState::Stopping)
-            return terminate(id);
-        if (record->state != SandboxState::Starting)
-            transition(id, SandboxState::Starting);
-        transition(id, SandboxState::Ready);
-        return attach(id);
+        change.details["warnings"] = outcome->value("warnings", Json::array());
+        change.handle = objectOr(*outcome, "handle");
+    } else if (job->state() != Job::State::Cancelled) {
+        change.details["error"] = outcome.error().toJson();
     }
-    closeSteps(id, "failed");
     if (record->state == SandboxState::Stopping)
         return terminate(id);
-    if (job->state() == Job::State::Cancelled) {
-        transition(id, SandboxState::Stopping, "cancelled");
-        return terminate(id);
+    if (outcome) {
+        if (record->state != SandboxState::Starting)
+            transition(id, SandboxState::Starting);
+        transition(id, SandboxState::Ready, {}, change);
+        return attach(id);
     }
-    setDetail(id, "error", outcome.error().toJson());
-    transition(id, SandboxState::Failed, outcome.error().code);
-    terminate(id); // what a provider leaves in spite of its promise
+    if (job->state() == Job::State::Cancelled)
+        transition(id, SandboxState::Stopping, "cancelled", change);
+    else
+        transition(id, SandboxState::Failed, outcome.error().code, change);
+    terminate(id); // for a failed one: what a provider leaves in spite of its promise
 }
 
 Result<Json> Sandboxes::stop(const std::string& sandbox)
@@ -329,11 +329,9 @@ void Sandboxes::recordEnd(const std::string& id, const std::string& reason)
         transition(id, SandboxState::Stopping, reason);
     } else {
         const std::string why = reason.empty() ? "lost" : reason;
-        setDetail(id, "error",
-            Error{"sandbox." + why, why == "lost" ? "its keeper was killed" : "it ended by itself: " + why,
-                Json{{"reason", why}}}
-                .toJson());
-        transition(id, SandboxState::Failed, why);
+        const Error error{"sandbox." + why,
+            why == "lost" ? "its keeper was killed" : "it ended by itself: " + why, Json{{"reason", why}}};
+        transition(id, SandboxState::Failed, why, {Json{{"error", error.toJson()}}, std::nullopt});
     }
     terminate(id);
 }

@@ -106,9 +106,10 @@ void Sandboxes::interrupt(const std::string& id)
     const SandboxRecord* record = m_registry->find(id);
     const Error error{
         "sandbox.interrupted", "the daemon ended while the sandbox was being made; start it again"};
-    setDetail(id, "error", error.toJson());
     if (record->state != SandboxState::Failed)
-        transition(id, SandboxState::Failed, "interrupted");
+        transition(id, SandboxState::Failed, "interrupted", {Json{{"error", error.toJson()}}, std::nullopt});
+    else
+        setDetail(id, "error", error.toJson());
     m_parts.jobs->recordInterrupted(stringOr(record->details, "job"), "sandboxes.start",
         "Starting " + stringOr(record->details, "name"), id, error);
     publish(id);
@@ -166,7 +167,7 @@ void Sandboxes::onGreeted(const std::string& id, const Json& hello)
     }
     box.attempts = 0;
     box.endsAt = integerOr(hello, "ends_at");
-    setDetail(id, "limits", objectOr(hello, "limits"));
+    box.limits = objectOr(hello, "limits");
     publish(id);
     flushWaiting(id, {});
 }

@@ -129,6 +129,9 @@ std::vector<LinkSpec> ownPythonLinks()
 
 Status writeSmallEtc(const fs::path& folder, const std::string& hostname)
 {
+    // Replacing a file would take it from under a sandbox that is just being mounted.
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
     std::error_code error;
     fs::create_directories(folder, error);
     const std::pair<const char*, std::string> files[] = {
@@ -141,7 +144,8 @@ Status writeSmallEtc(const fs::path& folder, const std::string& hostname)
     for (const auto& [name, text] : files) {
         // Read by the ids of a sandbox, which are not ours.
         constexpr unsigned readable = 0644;
-        GB_TRY(writeFileAtomic(folder / name, text, readable));
+        if (readFile(folder / name).value_or("") != text)
+            GB_TRY(writeFileAtomic(folder / name, text, readable));
     }
     return {};
 }
