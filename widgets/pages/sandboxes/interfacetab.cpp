@@ -150,7 +150,7 @@ void InterfaceTab::showInterfaces()
     for (const auto& item : items)
         if (stringOr(item, "sandbox") == m_sandbox && stringOr(item, "state") != "gone")
             m_rows->addWidget(makeRow(item));
-    if (m_rows->isEmpty())
+    if (m_rows->count() == 0)
         m_rows->addWidget(
             makeLabel(SandboxText::tr("Nothing is served in this sandbox."), TextRole::Secondary));
 }

@@ -281,6 +281,10 @@ void PlanPanel::send(bool trusted)
         params["experiment"] = m_folder.toStdString();
     if (trusted)
         params["trust"] = true;
+    // The daemon does not see this window's environment; what was asked for by name travels with the request.
+    for (const auto& name : spec->secrets)
+        if (const auto value = qgetenv(name.c_str()); !value.isEmpty())
+            params["secrets"][name] = value.toStdString();
     for (auto* row : m_steps)
         row->setState(StepRow::State::Planned);
     m_banner->dismiss();

@@ -57,7 +57,10 @@ RunningView::RunningView(api::Client& client, QWidget* parent) : QWidget(parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(header);
-    layout->addWidget(m_banner);
+    auto* notice = new QVBoxLayout;
+    notice->setContentsMargins(space::m, space::m, space::m, 0);
+    notice->addWidget(m_banner);
+    layout->addLayout(notice);
     layout->addWidget(m_tabs, 1);
     addTab(new LogTab(client), SandboxText::tr("Log"));
     addTab(new ConsoleTab(client), SandboxText::tr("Console"));

@@ -227,6 +227,13 @@ void SandboxesPage::setExperiment(const QString& folder)
 
 void SandboxesPage::loadCapabilities()
 {
+    m_client.call(this, "secrets.list", Json::object(), [this](Result<api::Answer> answer) {
+        QStringList names;
+        if (answer && answer->body.contains("secrets"))
+            for (const auto& secret : answer->body["secrets"])
+                names += textField(secret, "name");
+        m_form->setStoredSecrets(names);
+    });
     m_client.call(this, "sandboxes.capabilities", Json::object(), [this](Result<api::Answer> answer) {
         m_settled = true;
         if (answer) {

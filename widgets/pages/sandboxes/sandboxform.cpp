@@ -347,10 +347,12 @@ void SandboxForm::addSecrets()
     m_secrets = new TokensField(SandboxText::tr("HF_TOKEN"));
     m_secrets->setProposals({QStringLiteral("HF_TOKEN"), QStringLiteral("WANDB_API_KEY")});
     m_secrets->setMark([this](const QString& name, bool* good) {
-        if (m_file.secretNames().contains(name))
-            return SandboxText::tr("in .env");
         if (qEnvironmentVariableIsSet(name.toLatin1().constData()))
             return SandboxText::tr("in your environment");
+        if (m_file.secretNames().contains(name))
+            return SandboxText::tr("in .env");
+        if (m_storedSecrets.contains(name))
+            return SandboxText::tr("in the key store");
         *good = false;
         return SandboxText::tr("not found");
     });
@@ -418,6 +420,14 @@ void SandboxForm::addTime()
     m_form->addRow("rpc_timeout", {SandboxText::tr("A call may take")}, seconds(QStringLiteral("10 min")));
     m_form->addRow("wait_timeout", {SandboxText::tr("The interface may take to load")},
         seconds(QStringLiteral("5 min")));
+}
+
+void SandboxForm::setStoredSecrets(const QStringList& names)
+{
+    m_storedSecrets = names;
+    m_secrets->setProposals(
+        QStringList({QStringLiteral("HF_TOKEN"), QStringLiteral("WANDB_API_KEY")}) + names);
+    m_secrets->remark();
 }
 
 void SandboxForm::setModels(const QStringList& names)

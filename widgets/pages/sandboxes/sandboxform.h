@@ -29,6 +29,7 @@ public:
     // The answer of sandboxes.capabilities.
     void setCapabilities(const Json& capabilities);
     void setModels(const QStringList& names);
+    void setStoredSecrets(const QStringList& names);
     // Files and folders of this machine, as they are dropped or chosen.
     void addPaths(const QStringList& paths);
 
@@ -62,6 +63,7 @@ private:
     DraftForm* m_form = nullptr;
     Json m_capabilities = Json::object();
     std::string m_shownProvider;
+    QStringList m_storedSecrets;
     PickField* m_provider = nullptr;
     PickField* m_gpu = nullptr;
     PickField* m_interpreter = nullptr;

@@ -84,6 +84,7 @@ private Q_SLOTS:
     void tokensWithTheKeyboard();
     void fileAndFormStayInStep();
     void changeOnDiskIsNoticed();
+    void secretsSayWhereTheyAre();
     void copiesAsPython();
     void pictures();
 
@@ -124,6 +125,7 @@ void SandboxFormTest::init()
         return;
     m_daemon->on("sandboxes.capabilities", someCapabilities());
     m_daemon->on("sandboxes.plan", somePlan());
+    m_daemon->on("secrets.list", Json{{"secrets", {{{"name", "STORED"}}}}});
     m_page = std::make_unique<SandboxesPage>(*m_client);
     m_page->resize(1224, 740);
     m_page->show();
@@ -420,6 +422,33 @@ void SandboxFormTest::changeOnDiskIsNoticed()
             button->click();
     QVERIFY(m_page->draft().value("cpu") == Json(4));
     QVERIFY(!banners.first()->isVisible());
+}
+
+void SandboxFormTest::secretsSayWhereTheyAre()
+{
+    const auto folder = experiment("[sandbox]\n");
+    QFile env(folder + QStringLiteral("/.env"));
+    QVERIFY(env.open(QIODevice::WriteOnly));
+    env.write("# ours\nexport IN_FILE=secret-value\n");
+    env.close();
+    openExperiment(folder);
+    qputenv("IN_ENVIRONMENT", "secret-value");
+    m_page->draft().set("secrets", {"IN_ENVIRONMENT", "IN_FILE", "STORED", "NOWHERE"});
+    const auto chips = [this] {
+        QStringList texts;
+        for (const auto* chip : form()->row("secrets")->findChildren<QPushButton*>())
+            texts += chip->text();
+        return texts;
+    };
+    QVERIFY(waitFor([&chips] { return chips().contains(QString::fromUtf8("STORED · in the key store")); }));
+    QCOMPARE(chips(),
+        QStringList({QString::fromUtf8("IN_ENVIRONMENT · in your environment"),
+            QString::fromUtf8("IN_FILE · in .env"), QString::fromUtf8("STORED · in the key store"),
+            QString::fromUtf8("NOWHERE · not found")}));
+    // A name is written into the file, a value never is.
+    QVERIFY(!m_page->filePane()->editor()->toPlainText().contains(QStringLiteral("secret-value")));
+    QVERIFY(m_page->filePane()->editor()->toPlainText().contains(QStringLiteral("IN_ENVIRONMENT")));
+    qunsetenv("IN_ENVIRONMENT");
 }
 
 void SandboxFormTest::copiesAsPython()

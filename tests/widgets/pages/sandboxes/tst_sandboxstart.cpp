@@ -449,6 +449,8 @@ void SandboxStartTest::interfacesAreServed()
     m_daemon->setItem("interfaces", "i2", {{"id", "i2"}, {"name", "of another"}, {"state", "ready"}});
     QVERIFY(waitFor([this, tab] { return button(QStringLiteral("Reload"), tab) != nullptr; }));
     QCOMPARE(tab->findChildren<QPushButton*>().size(), 4); // browse, serve, and one interface's two
+    for (const auto* label : tab->findChildren<QLabel*>())
+        QVERIFY(!label->isVisible() || label->text() != QStringLiteral("Nothing is served in this sandbox."));
     pictures(QStringLiteral("interface"));
     button(QStringLiteral("Reload"), tab)->click();
     QVERIFY(waitFor([this] { return stringOr(m_daemon->last("interfaces.reload"), "interface") == "i1"; }));
