@@ -7,6 +7,8 @@
 #include <curl/curl.h>
 #include <sys/stat.h>
 
+#include <backend/base/json.h>
+
 #include "checks.h"
 #include "look.h"
 
@@ -104,6 +106,10 @@ FoundToken findToken(const DoctorOptions& options)
     for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
         if (!environmentValue(options, name).empty())
             return {std::string("environment variable ") + name, {}};
+    // The names in that file are no secret, and the value may lie in the desktop's key store.
+    const auto kept = parseJson(textOfFile(options.dataFolder / "secrets.json"));
+    if (kept && objectOr(*kept, "secrets").contains("HF_TOKEN"))
+        return {"kept by Glovebox; see: glovebox secrets ls", {}};
     fs::path file = environmentValue(options, "HF_TOKEN_PATH");
     if (file.empty()) {
         const std::string home = environmentValue(options, "HF_HOME");
@@ -159,7 +165,7 @@ Check checkToken(const DoctorOptions& options)
         check.state = State::Warning;
         check.meaning = "No token was found: public models work, gated and private ones do not.";
         check.fix = "Make one at " + withoutCredentials(hubEndpoint(options))
-            + "/settings/tokens, then: hf auth login";
+            + "/settings/tokens, then: glovebox secrets set HF_TOKEN";
         check.detail = "neither HF_TOKEN nor a token file is there";
         return check;
     }

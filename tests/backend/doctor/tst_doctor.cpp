@@ -234,6 +234,13 @@ private Q_SLOTS:
         DoctorOptions options = elsewhere();
         QCOMPARE(find(options, "token").state, State::Warning);
         const fs::path file = m_machine.path() / "home/.cache/huggingface/token";
+        options.dataFolder = m_machine.path() / "data";
+        write(options.dataFolder / "secrets.json", R"({"secrets": {"OTHER": {"value": "x"}}})", 0600);
+        QCOMPARE(find(options, "token").state, State::Warning);
+        write(options.dataFolder / "secrets.json",
+            R"({"secrets": {"HF_TOKEN": {"value": "hf_NeverShowThis"}}})", 0600);
+        QCOMPARE(find(options, "token").state, State::Ok);
+        fs::remove(options.dataFolder / "secrets.json");
         write(file, "hf_NeverShowThis\n", 0644);
         QCOMPARE(find(options, "token").fix, "chmod 600 " + file.string());
         ::chmod(file.c_str(), 0600);

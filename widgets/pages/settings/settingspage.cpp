@@ -53,14 +53,14 @@ QString localProvider(const Json& checks)
     return SettingsText::tr("can be started");
 }
 
-// "3.11.2 (/usr/bin/python3), 3.12.1 (…)" and where the hub's token lies, as the doctor says it.
+// "3.11.2 (/usr/bin/python3), 3.12.1 (…)", the key store and agent programs, as the doctor says it.
 QList<KeyValueList::Row> foundRows(const Json& checks)
 {
     QList<KeyValueList::Row> rows = {{SettingsText::tr("Local sandboxes"), localProvider(checks)}};
     for (const auto& check : checks) {
         const auto id = stringOr(check, "id");
         const auto detail = textField(check, "detail");
-        if (id == "token" || id == "keyring" || id == "agents")
+        if (id == "keyring" || id == "agents")
             rows.append({textField(check, "title"), detail.isEmpty() ? textField(check, "meaning") : detail});
         if (id != "pythons")
             continue;
