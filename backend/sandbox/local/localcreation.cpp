@@ -39,6 +39,16 @@ private:
     BoxClient& m_keeper;
 };
 
+// One that died without a word has said why in its log.
+Error withLog(Error error, const fs::path& log)
+{
+    constexpr std::size_t shown = 2000;
+    const std::string text = readFile(log).value_or("");
+    if (error.code == "sandbox.keeper_failed")
+        error.data["log"] = text.size() > shown ? text.substr(text.size() - shown) : text;
+    return error;
+}
+
 } // namespace
 
 // One creation, step by step.
@@ -136,7 +146,7 @@ private:
             startHost(m_provider.m_options.host, Json{{"sandbox", sandbox}, {"detached", true}},
                 folder / "keeper.log", [this] { return m_watch.isCancelled(); });
         if (!answer)
-            return fail(answer.error());
+            return fail(withLog(answer.error(), folder / "keeper.log"));
         Json models = Json::array();
         for (const ModelSpec& model : spec.models)
             models.push_back({{"id", model.name}, {"path", LocalRecipe::placeOf(model.name)}});

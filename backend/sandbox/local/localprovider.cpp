@@ -157,8 +157,7 @@ Result<StartRequest> LocalProvider::startRequest(const SandboxRequest& request) 
 Result<std::vector<PlanStep>> LocalProvider::stepsOf(const StartRequest& request) const
 {
     const SandboxSpec& spec = request.spec;
-    std::vector<PlanStep> steps{
-        {"isolation", "Prove the isolation", "isolation", m_proof.has_value(), {}, {}}};
+    std::vector<PlanStep> steps{{"isolation", "Prove the isolation", "isolation", m_isProven, {}, {}}};
     if (!spec.interpreter.empty()) {
         steps.push_back(
             {"interpreter", "Use " + spec.interpreter, "layer", true, std::nullopt, std::nullopt});
@@ -224,38 +223,36 @@ Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
 Status LocalProvider::proveIsolation()
 {
     const std::lock_guard lock(m_proofMutex);
-    if (m_proof && *m_proof)
-        return *m_proof;
-    m_proof = [this]() -> Status {
-        GB_TRY(m_images.prepare());
-        LaunchSpec spec;
-        spec.store = m_images.storeFolder();
-        spec.binds = {{"/usr", "/usr"}};
-        spec.links = ownPythonLinks();
-        constexpr std::int64_t small = 1L << 20;
-        spec.tmpfs = {{"/tmp", small, 01777}, {"/run", small, 0755}};
-        spec.readOnlyRoot = true;
-        auto running = launchSandbox(spec, m_options.tools);
-        if (!running)
-            return fail(running.error());
-        ExecSpec look;
-        look.argv = {"/bin/sh", "-c",
-            "[ -e /usr/bin/env ] || echo nothing; [ ! -e /etc/shadow ] || echo files; "
-            "[ ! -e /home ] || echo home; [ ! -d /proc/"
-                + std::to_string(::getpid())
-                + " ] || echo processes; (: > /usr/glovebox) 2>/dev/null && echo writing; "
-                  "[ \"$(grep -c : /proc/net/dev)\" = 1 ] || echo network; echo looked"};
-        look.env = {{"PATH", "/usr/bin:/bin"}};
-        const auto seen = (*running)->init().run(look);
-        if (!seen)
-            return fail(seen.error());
-        if (seen->output != "looked\n")
-            return fail("sandbox.not_isolated",
-                "a sandbox on this machine would see or change what it must not: " + seen->output,
-                Json{{"seen", seen->output}});
+    if (m_isProven)
         return {};
-    }();
-    return *m_proof;
+    GB_TRY(m_images.prepare());
+    LaunchSpec spec;
+    spec.store = m_images.storeFolder();
+    spec.binds = {{"/usr", "/usr"}};
+    spec.links = ownPythonLinks();
+    constexpr std::int64_t small = 1L << 20;
+    spec.tmpfs = {{"/tmp", small, 01777}, {"/run", small, 0755}};
+    spec.readOnlyRoot = true;
+    auto running = launchSandbox(spec, m_options.tools);
+    if (!running)
+        return fail(running.error());
+    ExecSpec look;
+    look.argv = {"/bin/sh", "-c",
+        "[ -e /usr/bin/env ] || echo nothing; [ ! -e /etc/shadow ] || echo files; "
+        "[ ! -e /home ] || echo home; [ ! -d /proc/"
+            + std::to_string(::getpid())
+            + " ] || echo processes; (: > /usr/glovebox) 2>/dev/null && echo writing; "
+              "[ \"$(grep -c : /proc/net/dev)\" = 1 ] || echo network; echo looked"};
+    look.env = {{"PATH", "/usr/bin:/bin"}};
+    const auto seen = (*running)->init().run(look);
+    if (!seen)
+        return fail(seen.error());
+    if (seen->output != "looked\n")
+        return fail("sandbox.not_isolated",
+            "a sandbox on this machine would see or change what it must not: " + seen->output,
+            Json{{"seen", seen->output}});
+    m_isProven = true;
+    return {};
 }
 
 Result<fs::path> LocalProvider::controlOf(const std::string& id) const

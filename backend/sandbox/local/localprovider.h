@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -57,7 +58,7 @@ private:
     Options m_options;
     ImageStore m_images;
     std::mutex m_proofMutex;
-    std::optional<Status> m_proof;
+    std::atomic<bool> m_isProven = false;
 };
 
 } // namespace gb

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 import sys
 import uuid
 from pathlib import Path
@@ -30,6 +31,8 @@ def where() -> dict:
             "shadow": os.path.exists("/etc/shadow"), "cwd_writable": os.access("/workspace", os.W_OK)}
 '''
 
+pytestmark = pytest.mark.as_user
+
 
 def spec(**more: Any) -> dict[str, Any]:
     return {"interpreter": sys.executable, "name": "box", **more}
@@ -51,15 +54,12 @@ def running(client: glovebox.Client, **more: Any) -> str:
     return str(client.sandboxes.ready(client.sandboxes.start(spec(**more)))["id"])
 
 
-def keeper_pid(client: glovebox.Client, home: Any, sandbox: str) -> int:
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and b"glovebox-host" in (entry / "cmdline").read_bytes():
-                if f"{sandbox}/keeper.log" in os.readlink(entry / "fd/2"):
-                    return int(entry.name)
-        except OSError:
-            continue
-    raise AssertionError("no keeper")
+def keeper_pid(sandbox: str) -> int:
+    (path,) = Path(f"/tmp/glovebox-{os.geteuid()}").glob(f"*/{sandbox}.box")
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(str(path))
+        pid, _, _ = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(pid)
 
 
 def test_from_start_to_stop(client: glovebox.Client, home: Any, tmp_path: Path) -> None:
@@ -134,6 +134,33 @@ def test_secrets_reach_commands_and_nothing_else(client: glovebox.Client, home: 
             assert b"s3cret" not in file.read_bytes(), file
 
 
+def test_a_model_of_the_cache_is_there(home: Any, client: glovebox.Client, tmp_path: Path,
+                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    # As the official client lays it out: links that lead out of the snapshot.
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    folder = tmp_path / "models--org--tiny-1.5"
+    for name in ("blobs", "refs", f"snapshots/{commit}/sub"):
+        (folder / name).mkdir(parents=True)
+    (folder / "refs/main").write_text(commit)
+    for number, name in enumerate(("config.json", "sub/weights.bin")):
+        (folder / f"blobs/{number}").write_text(f"content {number}")
+        link = folder / f"snapshots/{commit}" / name
+        link.symlink_to(os.path.relpath(folder / f"blobs/{number}", link.parent))
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with glovebox.connect(name="with a cache") as other:
+        (local,) = other.sandboxes.capabilities()
+        assert [model["name"] for model in local["models"]] == ["org/tiny-1.5"]
+        sandbox = running(other, models=[{"name": "org/tiny-1.5"}])
+        script = "cat $MODEL_ORG_TINY_1_5_PATH/config.json /models/tiny-1.5/sub/weights.bin; " \
+                 "cat /volumes/org_tiny-1.5/config.json; " \
+                 "echo x > /models/tiny-1.5/config.json"
+        code, out, errors = other.sandboxes.run(sandbox, "sh", "-c", script)
+        assert out == b"content 0content 1content 0" and b"Read-only" in errors and code != 0
+
+
 def test_a_killed_daemon_leaves_it_running(client: glovebox.Client, home: Any, tmp_path: Path,
                                            eventually: Callable[..., Any]) -> None:
     (tmp_path / "tools.py").write_text(INTERFACE)
@@ -151,7 +178,7 @@ def test_a_killed_daemon_leaves_it_running(client: glovebox.Client, home: Any, t
     assert {"kind": "sandbox", "id": sandbox, "title": "box"} in client.daemon.status()["alive"]
 
 
-def test_a_killed_keeper_is_lost(client: glovebox.Client, home: Any, eventually: Callable[..., Any]) -> None:
+def test_a_killed_keeper_is_lost(client: glovebox.Client, eventually: Callable[..., Any]) -> None:
     sandbox = running(client)
     marker = str(uuid.uuid4())
     client.sandboxes.exec(sandbox, ["sh", "-c", f"sleep 1000; : {marker}"])
@@ -166,7 +193,7 @@ def test_a_killed_keeper_is_lost(client: glovebox.Client, home: Any, eventually:
         return False
 
     eventually(inside, what="the command")
-    os.kill(keeper_pid(client, home, sandbox), signal.SIGKILL)
+    os.kill(keeper_pid(sandbox), signal.SIGKILL)
     eventually(lambda: not inside(), what="the end of everything inside")
     item = eventually(lambda: (one := client.sandboxes.get(sandbox))["state"] == "failed" and one)
     assert item["reason"] == "lost" and item["error"]["code"] == "sandbox.lost"
@@ -232,6 +259,10 @@ def test_an_experiment_from_elsewhere_asks(client: glovebox.Client, home: Any, t
     assert client.sandboxes.plan(spec(), str(folder))["needs_trust"] is False
     # The answer was for that list only.
     assert client.sandboxes.plan(spec(secrets=["API_KEY"]), str(folder))["needs_trust"] is True
+    (folder / ".env").write_text("# keys\nexport API_KEY='of the folder'\n")
+    started = client.sandboxes.start(spec(secrets=["API_KEY"]), str(folder), trust=True)
+    sandbox = client.sandboxes.ready(started)["id"]
+    assert client.sandboxes.run(sandbox, "sh", "-c", "echo $API_KEY")[1] == b"of the folder\n"
     (folder / "link").symlink_to("/etc/hostname")
     reaches = client.sandboxes.plan(spec(local_files=[["link", "/workspace/x"]]), str(folder))["reaches"]
     assert {"what": "path", "value": "/etc/hostname"} in reaches
@@ -256,7 +287,7 @@ def test_a_daemon_killed_while_it_starts_one(client: glovebox.Client, home: Any,
         url = f"https://127.0.0.1:{server.getsockname()[1]}/team/tool"
         started = client.sandboxes.start(spec(repos=[{"url": url}]))
         eventually(lambda: client.jobs.get(started["job"])["message"].startswith("Clone"), what="the clone")
-        keeper = keeper_pid(client, home, started["sandbox"])
+        keeper = keeper_pid(started["sandbox"])
         os.kill(home.daemon_pid(), signal.SIGKILL)
     item = eventually(lambda: (one := client.sandboxes.get(started["sandbox"]))["state"] == "failed" and one)
     assert item["reason"] == "interrupted"
