@@ -224,21 +224,17 @@ Status Demo::start()
     return {};
 }
 
-Status Demo::waitServed()
+// Until it is one of these; the item as it is then.
+Result<Json> Demo::waitForInterface(const std::set<std::string>& states)
 {
     m_session.client().watch({"interfaces"});
-    std::string state;
     Json item;
     GB_TRY(m_session.waitUntil([&] {
         const Json& items = m_session.client().items("interfaces");
         item = items.contains(m_interface) ? items[m_interface] : Json::object();
-        state = stringOr(item, "state");
-        return state == "ready" || state == "failed" || state == "gone";
+        return states.contains(stringOr(item, "state"));
     }));
-    if (state == "ready")
-        return {};
-    const Json error = objectOr(item, "error");
-    return fail("demo.interface", "the interface did not load: " + stringOr(error, "message", state));
+    return item;
 }
 
 Status Demo::serve()
@@ -250,7 +246,13 @@ Status Demo::serve()
     if (!served)
         return fail(served.error());
     m_interface = stringOr(served->body, "id");
-    GB_TRY(waitServed());
+    const auto item = waitForInterface({"ready", "failed", "gone"});
+    if (!item)
+        return fail(item.error());
+    if (stringOr(*item, "state") != "ready")
+        return fail("demo.interface",
+            "the interface did not load: "
+                + stringOr(objectOr(*item, "error"), "message", stringOr(*item, "state")));
     const auto schema = m_session.call("interfaces.schema", Json{{"interface", m_interface}});
     if (!schema)
         return fail(schema.error());
@@ -391,6 +393,9 @@ Status Demo::takeDown()
         const std::string state = item ? stringOr(item->body, "state") : std::string();
         if (state != "stopped" && state != "failed")
             done = stopAndWait(m_session, m_sandbox, m_console);
+        // Its host hands over the last records and goes.
+        if (done && !m_interface.empty())
+            (void)waitForInterface({"", "failed", "gone"});
         if (done) {
             const auto removed = m_session.call("sandboxes.rm", Json{{"sandbox", m_sandbox}});
             done = removed ? Status() : fail(removed.error());

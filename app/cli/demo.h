@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <set>
+
 #include <backend/base/files.h>
 
 #include "arguments.h"
@@ -34,7 +36,7 @@ private:
     Status callByHand();
     Status callByScript();
     Status callOverMcp();
-    Status waitServed();
+    Result<Json> waitForInterface(const std::set<std::string>& states);
 
     // What a program is told on its standard input, which stays open until so many lines came back.
     struct Input

@@ -229,6 +229,7 @@ def test_what_is_wrong_is_named(box: Any, tmp_path: Path, words: list[str], code
     assert len(box.json("sandbox", "ls")["sandboxes"]) == before
 
 
+@pytest.mark.as_user
 def test_experiment_from_its_file_to_its_end(home: Any, tmp_path: Path) -> None:
     folder = tmp_path / "first"
     home.cli("experiment", "new", str(folder), "--example", "hello")

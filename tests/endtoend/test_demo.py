@@ -32,11 +32,13 @@ def leftovers(home: Any) -> list[str]:
 
 
 def assert_nothing_is_left(home: Any, eventually: Callable[..., Any]) -> None:
+    assert home.json("daemon", "status")["alive"] == []
     assert home.json("sandbox", "ls")["sandboxes"] == []
     assert not list((home.folder / "data/demo").glob("*"))
     eventually(lambda: not leftovers(home), what="no process to be left")
 
 
+@pytest.mark.as_user
 def test_hello(home: Any, eventually: Callable[..., Any]) -> None:
     said = home.cli("demo", "--python", PYTHON)
     lines = said.splitlines()
