@@ -72,11 +72,6 @@ SandboxesPage::SandboxesPage(api::Client& client, QWidget* parent)
         if (topic == QLatin1String("sandboxes") && !m_list->chosen().isEmpty())
             showSandbox(m_list->chosen());
     });
-    connect(m_running, &RunningView::pageRequested, this, &Page::pageRequested);
-    connect(m_running, &RunningView::copyRequested, this, [this](const Json& spec) {
-        m_draft->set(spec);
-        m_list->choose({});
-    });
     connect(m_list, &SandboxList::sandboxChosen, this, &SandboxesPage::showSandbox);
     connect(&m_client, &api::Client::connected, this, &SandboxesPage::loadCapabilities);
     if (m_client.state() == api::Client::State::Connected)
@@ -158,7 +153,6 @@ void SandboxesPage::createLayout()
     m_filePane = new FilePane(*m_file, *m_draft);
     m_filePane->hide();
     m_plan = new PlanPanel(m_client, *m_draft);
-    m_running = new RunningView(m_client);
     m_toast = new Toast(this);
     auto* setUp = new Splitter(QStringLiteral("sandbox/setup"), Qt::Horizontal);
     setUp->addWidget(m_form);
@@ -167,7 +161,6 @@ void SandboxesPage::createLayout()
     setUp->setDefaults({60, 40, 36});
     m_stack = new QStackedWidget;
     m_stack->addWidget(setUp);
-    m_stack->addWidget(m_running);
     auto* columns = new Splitter(QStringLiteral("sandbox/columns"), Qt::Horizontal);
     columns->addWidget(m_list);
     columns->addWidget(m_stack);
@@ -186,6 +179,21 @@ void SandboxesPage::createLayout()
         [this](const QString& words) { m_form->form()->search(words); });
     connect(
         m_form, &SandboxForm::notice, this, [this](const QString& text) { m_toast->show(Tone::Info, text); });
+}
+
+RunningView* SandboxesPage::running()
+{
+    if (m_running)
+        return m_running;
+    m_running = new RunningView(m_client);
+    m_running->tab<InterfaceTab>()->setFolder(m_folder);
+    m_stack->addWidget(m_running);
+    connect(m_running, &RunningView::pageRequested, this, &Page::pageRequested);
+    connect(m_running, &RunningView::copyRequested, this, [this](const Json& spec) {
+        m_draft->set(spec);
+        m_list->choose({});
+    });
+    return m_running;
 }
 
 void SandboxesPage::connectFile()
@@ -222,7 +230,9 @@ void SandboxesPage::setExperiment(const QString& folder)
 {
     m_file->open(folder);
     m_plan->setExperiment(folder);
-    m_running->tab<InterfaceTab>()->setFolder(folder);
+    m_folder = folder;
+    if (m_running)
+        m_running->tab<InterfaceTab>()->setFolder(folder);
 }
 
 void SandboxesPage::loadCapabilities()
@@ -250,7 +260,8 @@ void SandboxesPage::refresh()
     m_banner->dismiss();
     loadCapabilities();
     m_plan->plan();
-    m_running->refresh();
+    if (m_running)
+        m_running->refresh();
 }
 
 void SandboxesPage::find()
@@ -258,7 +269,7 @@ void SandboxesPage::find()
     if (m_stack->currentIndex() == 0)
         m_search->setFocus(Qt::ShortcutFocusReason);
     else
-        m_running->find();
+        running()->find();
 }
 
 bool SandboxesPage::settled() const
@@ -322,7 +333,8 @@ void SandboxesPage::showSandbox(const QString& sandbox)
     const bool setUp = sandbox.isEmpty() || building;
     if (!setUp && m_plan->phase() == PlanPanel::Phase::Ready && m_plan->sandbox() == id)
         m_plan->forget();
-    m_running->show(setUp ? QString() : sandbox);
+    if (!setUp || m_running)
+        running()->show(setUp ? QString() : sandbox);
     m_stack->setCurrentIndex(setUp ? 0 : 1);
     m_list->showOutline(setUp);
     updateActions();

@@ -45,7 +45,7 @@ public:
     SandboxForm* form() const { return m_form; }
     PlanPanel* planPanel() const { return m_plan; }
     SandboxList* list() const { return m_list; }
-    RunningView* running() const { return m_running; }
+    RunningView* running(); // made when it is first needed
     FilePane* filePane() const { return m_filePane; }
 
 private:
@@ -72,6 +72,7 @@ private:
     PlanPanel* m_plan = nullptr;
     RunningView* m_running = nullptr;
     QStackedWidget* m_stack = nullptr;
+    QString m_folder;
     Toast* m_toast = nullptr;
     QMenu* m_presets = nullptr;
     QPushButton* m_presetButton = nullptr;
