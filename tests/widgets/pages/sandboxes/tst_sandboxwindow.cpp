@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <csignal>
+
 #include <QAction>
 #include <QApplication>
 #include <QFile>
@@ -91,9 +93,12 @@ void SandboxWindowTest::cleanupTestCase()
 {
     m_window.reset();
     if (m_client) {
+        const auto daemon = static_cast<pid_t>(integerOr(m_client->daemonInfo(), "pid", 1));
         bool stopped = false;
         m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
         waitFor([&stopped] { return stopped; });
+        // It writes into the folder until it is gone.
+        waitFor([daemon] { return daemon <= 1 || ::kill(daemon, 0) != 0; });
     }
     m_client.reset();
 }
@@ -153,14 +158,15 @@ void SandboxWindowTest::consoleWorks()
     const auto shows = [terminal](const std::string& text) {
         const auto& screen = terminal->screen();
         for (int i = 0; i < screen.lineCount(); ++i)
-            if (screen.text(i) == text)
+            if (screen.text(i).ends_with(text))
                 return true;
         return false;
     };
     QTest::keyClicks(terminal, QStringLiteral("echo $((6*7)) | tee out.txt; tput cols || stty size\r"));
     QVERIFY(waitFor([&shows] { return shows("42"); }));
     // Ctrl+C ends what runs, not the shell.
-    QTest::keyClicks(terminal, QStringLiteral("sleep 1000\r"));
+    QTest::keyClicks(terminal, QStringLiteral("echo begun-$((1+1)); sleep 1000\r"));
+    QVERIFY(waitFor([&shows] { return shows("begun-2"); }));
     QTest::keyClick(terminal, Qt::Key_C, Qt::ControlModifier);
     QTest::keyClicks(terminal, QStringLiteral("echo still-$((1+1))\r"));
     QVERIFY(waitFor([&shows] { return shows("still-2"); }));
