@@ -97,7 +97,8 @@ void SandboxWindowTest::cleanupTestCase()
         bool stopped = false;
         m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
         waitFor([&stopped] { return stopped; });
-        // It writes into the folder until it is gone.
+        // It writes into the folder until it is gone, and a client would start another.
+        m_client->close();
         waitFor([daemon] { return daemon <= 1 || ::kill(daemon, 0) != 0; });
     }
     m_client.reset();
