@@ -98,8 +98,8 @@ void ResultExportTest::everyFormCanBeSaved_data()
     row("table csv", R"([{"a":1,"b":"x"},{"a":2,"b":"y"}])", Form::Table, "csv", "a,b\n1,x\n");
     row("tree json", R"({"a": 1})", Form::Tree, "json", R"({"a": 1})");
     row("tree never as npy", R"({"a": 1})", Form::Tree, "npy", R"({"a": 1})");
-    row("tokens svg", R"({"kind":"tokens","tokens":[{"text":"a","score":0.1},{"text":"b"}]})", Form::Tokens, "svg",
-        "<?xml");
+    row("tokens svg", R"({"kind":"tokens","tokens":[{"text":"a","score":0.1},{"text":"b"}]})", Form::Tokens,
+        "svg", "<?xml");
 }
 
 void ResultExportTest::everyFormCanBeSaved()
