@@ -52,7 +52,7 @@ Json JobList::start(std::unique_ptr<Job> owned)
 
 void JobList::onFinished(Job* job)
 {
-    const std::string id = job->id();
+    const std::string& id = job->id();
     const Result<Json>& outcome = job->outcome();
     const Json kept = outcome ? Json{{"result", *outcome}} : Json{{"error", outcome.error().toJson()}};
     constexpr auto replace = Json::error_handler_t::replace;

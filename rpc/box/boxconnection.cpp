@@ -9,7 +9,6 @@
 namespace gb::rpc {
 namespace {
 
-constexpr std::size_t chunkSize = 1U << 20U;
 constexpr std::int64_t mostChunks = 64;
 constexpr std::size_t mostGathering = 16;
 // Somebody who asks and asks and never reads is let go.

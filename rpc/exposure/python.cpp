@@ -168,8 +168,11 @@ private:
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-. /+";
         const bool quoted = !m_rest.empty() && (m_rest.front() == '\'' || m_rest.front() == '"');
         std::size_t size = length(quoted ? letters : letters.substr(52, 10), quoted ? 1 : 0);
-        if (quoted && (size == m_rest.size() || m_rest[size++] != m_rest.front()))
-            return false;
+        if (quoted) {
+            if (size == m_rest.size() || m_rest[size] != m_rest.front())
+                return false;
+            ++size;
+        }
         if (size == 0 || size > 60 || (!quoted && size > 1 && m_rest.front() == '0'))
             return false;
         m_out += m_rest.substr(0, size);
