@@ -65,7 +65,7 @@ void Router::tensorStats(const HttpExchangePtr& exchange, const std::string& han
         if (!found)
             return refuseTensor(*exchange, found.error());
         auto result = std::make_shared<std::optional<TensorStats>>();
-        const TensorPtr tensor = *found;
+        const TensorPtr& tensor = *found;
         m_keeper.background().run([result, tensor] { *result = statistics(*tensor, true); },
             [exchange, result, tensor] {
                 Json json{{"dtype", nameOf(tensor->dtype())}, {"shape", tensor->shape()},
