@@ -270,7 +270,7 @@ void TerminalScreen::put(char32_t character)
     auto& cell = row(m_row)[static_cast<std::size_t>(m_column)];
     cell = Cell{character, m_style, m_inverse, false};
     if (cells == 2)
-        row(m_row)[static_cast<std::size_t>(m_column + 1)] = Cell{U' ', m_style, m_inverse, true};
+        row(m_row)[static_cast<std::size_t>(m_column) + 1] = Cell{U' ', m_style, m_inverse, true};
     m_column += cells;
 }
 

@@ -186,7 +186,8 @@ Json RecordsField::read(const Row& row) const
             now = box->isChecked();
         else if (const auto* combo = qobject_cast<const QComboBox*>(editor))
             now = combo->currentData().toString().toStdString();
-        const bool empty = now == "" || now == false;
+        const auto* text = now.get_ptr<const std::string*>();
+        const bool empty = now == false || (text && text->empty());
         if (now != column.initial && (!empty || !column.initial.is_null()))
             record[column.key] = now;
     }
