@@ -108,6 +108,7 @@ void ModelsPageTest::initTestCase()
     gated.gated = "manual";
     m_hub.setLfsHost(&m_files);
 
+    qunsetenv("HF_HUB_OFFLINE"); // the hub of this test is here
     qputenv("GLOVEBOX_HOME", m_folder.path().toLocal8Bit());
     qputenv("GLOVEBOX_BIN", GB_BIN_DIR);
     qputenv("HF_ENDPOINT", QByteArray::fromStdString(m_hub.url()));

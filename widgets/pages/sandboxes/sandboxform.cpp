@@ -11,6 +11,7 @@
 #include <QFileInfo>
 #include <QMimeData>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/theme.h>
