@@ -79,8 +79,8 @@ private:
 
 Fetch::Fetch(transfer::Downloader& downloader, const HubClient& client, const Plan& plan,
     FetchOptions options, const OnProgress& onProgress, const transfer::CancelFlag& cancel)
-    : m_downloader(downloader), m_client(client), m_plan(plan), m_options(std::move(options)),
-      m_onProgress(onProgress), m_cancel(cancel), m_cache(client.settings().cache)
+    : m_downloader(downloader), m_client(client), m_plan(plan), m_options(options), m_onProgress(onProgress),
+      m_cancel(cancel), m_cache(client.settings().cache)
 {
     std::map<std::string, Content*> byHash;
     for (std::size_t i = 0; i < plan.files.size(); ++i) {

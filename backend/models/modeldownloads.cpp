@@ -20,8 +20,7 @@ bool comesBack(const Error& error)
 
 } // namespace
 
-ModelDownloads::ModelDownloads(fs::path file, Options options)
-    : m_file(std::move(file)), m_options(std::move(options))
+ModelDownloads::ModelDownloads(fs::path file, Options options) : m_file(std::move(file)), m_options(options)
 {
     m_options.fetch.file.retry.attempts = std::max(m_options.fetch.file.retry.attempts, 1);
     m_watch.setInterval(500);
@@ -30,7 +29,7 @@ ModelDownloads::ModelDownloads(fs::path file, Options options)
 
 Result<std::unique_ptr<ModelDownloads>> ModelDownloads::open(fs::path file, Options options)
 {
-    std::unique_ptr<ModelDownloads> downloads(new ModelDownloads(std::move(file), std::move(options)));
+    std::unique_ptr<ModelDownloads> downloads(new ModelDownloads(std::move(file), options));
     GB_TRY(downloads->load());
     downloads->startMore();
     return downloads;

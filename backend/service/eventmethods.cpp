@@ -121,7 +121,10 @@ std::optional<SeqRange> findAppended(
         for (const Json& event : *stored) {
             if (!sameEvent(event, events[matched]))
                 matched = 0;
-            if (sameEvent(event, events[matched]) && ++matched == events.size()) {
+            if (!sameEvent(event, events[matched]))
+                continue;
+            ++matched;
+            if (matched == events.size()) {
                 const std::int64_t last = integerOr(event, "seq");
                 return SeqRange{last - static_cast<std::int64_t>(matched) + 1, last};
             }

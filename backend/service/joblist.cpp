@@ -87,8 +87,12 @@ Result<Json> JobList::get(const std::string& id) const
         return item;
     }
     const auto stored = m_store->getJob(id);
-    if (!stored)
-        return noSuchJob(id);
+    if (!stored) {
+        // Ended, and still on its way into the store.
+        const auto& shown = m_state->items("jobs");
+        const auto found = shown.find(id);
+        return found == shown.end() ? Result<Json>(noSuchJob(id)) : found->second;
+    }
     auto item = parseJson(stored->item);
     auto outcome = parseJson(stored->outcome);
     if (!item || !outcome)

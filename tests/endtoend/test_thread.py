@@ -59,8 +59,9 @@ def test_a_killed_daemon_loses_nothing(home: Any, eventually: Callable[..., Any]
     after = home.json("calls", "run", "remember", "note=two")
     assert after["result"]["count"] == 2
     assert after["generation"] == before["generation"]
-    ids = [call["id"] for call in home.json("calls", "ls")["calls"]]
-    assert ids == [after["id"], before["id"]]
+    # An answer does not wait for its record to be stored.
+    eventually(lambda: [call["id"] for call in home.json("calls", "ls")["calls"]] == [after["id"], before["id"]],
+               what="both calls in the history")
 
 
 def test_calls_made_without_a_daemon_are_imported(home: Any, eventually: Callable[..., Any]) -> None:
