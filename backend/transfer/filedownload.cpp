@@ -84,8 +84,7 @@ Status writeAt(int fd, std::string_view bytes, std::uint64_t offset, const fs::p
 } // namespace
 
 FileDownload::Private::Private(Downloader& downloader, FileSpec spec, FileOptions options)
-    : m_downloader(downloader), m_spec(std::move(spec)), m_options(std::move(options)),
-      m_pieces(Layout::of(m_spec.size))
+    : m_downloader(downloader), m_spec(std::move(spec)), m_options(options), m_pieces(Layout::of(m_spec.size))
 { }
 
 void FileDownload::Private::start(Done done)
@@ -360,7 +359,7 @@ void FileDownload::Private::settle()
 }
 
 FileDownload::FileDownload(Downloader& downloader, FileSpec spec, FileOptions options)
-    : d(std::make_shared<Private>(downloader, std::move(spec), std::move(options)))
+    : d(std::make_shared<Private>(downloader, std::move(spec), options))
 { }
 
 FileDownload::~FileDownload()
