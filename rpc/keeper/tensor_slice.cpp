@@ -36,8 +36,11 @@ std::optional<Range> readRange(std::string_view text, std::int64_t size)
         const std::string_view part = left.substr(0, colon);
         if (count == 3)
             return std::nullopt;
-        if (!part.empty() && !(parts[count] = wholeNumber(part)))
-            return std::nullopt;
+        if (!part.empty()) {
+            parts[count] = wholeNumber(part);
+            if (!parts[count])
+                return std::nullopt;
+        }
         if (colon == std::string_view::npos)
             break;
         left = left.substr(colon + 1);

@@ -76,7 +76,8 @@ std::string decodeHeaderValue(const std::string& value)
         if (six < 0)
             break;
         bits = (bits << 6U | static_cast<unsigned>(six)) & 0xFFFFFFU;
-        if ((count += 6) >= 8) {
+        count += 6;
+        if (count >= 8) {
             count -= 8;
             out += static_cast<char>(bits >> static_cast<unsigned>(count) & 0xFFU);
         }
