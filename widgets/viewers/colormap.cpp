@@ -20,7 +20,7 @@ QRgb between(const std::array<QRgb, 9>& anchors, double share)
     const auto at = std::clamp(share, 0.0, 1.0) * 8;
     const auto i = std::min<std::size_t>(static_cast<std::size_t>(at), 7);
     const auto f = at - static_cast<double>(i);
-    const auto mix = [f](int a, int b) { return static_cast<int>(a + (b - a) * f + 0.5); };
+    const auto mix = [f](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * f)); };
     const auto a = anchors.at(i);
     const auto b = anchors.at(i + 1);
     return qRgb(mix(qRed(a), qRed(b)), mix(qGreen(a), qGreen(b)), mix(qBlue(a), qBlue(b)));
