@@ -267,18 +267,23 @@ private:
         QByteArray answer;
         while (!answer.endsWith('}') && socket.waitForReadyRead(5000))
             answer += socket.readAll();
-        return wallMsExact() - begun;
+        const double took = wallMsExact() - begun;
+        if (!answer.startsWith("HTTP/1.1 200")) {
+            std::fprintf(stderr, "the bare call was refused: %s\n", answer.left(300).constData());
+            std::exit(1);
+        }
+        return took;
     }
 
     void measureCalls()
     {
         const auto token = readFile(stringOr(m_ready, "token_file"));
         const QByteArray body(R"({"fn":"twice","args":[],"kwargs":{"x":21}})");
-        const QByteArray request =
-            "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer "
+        const QUrl url(QString::fromStdString(stringOr(m_ready, "url")));
+        const QByteArray request = "POST / HTTP/1.1\r\nHost: " + url.authority().toUtf8()
+            + "\r\nContent-Type: application/json\r\nAuthorization: Bearer "
             + QByteArray::fromStdString(token.value_or(std::string())).trimmed()
             + "\r\nContent-Length: " + QByteArray::number(body.size()) + "\r\n\r\n" + body;
-        const QUrl url(QString::fromStdString(stringOr(m_ready, "url")));
         QTcpSocket socket;
         socket.connectToHost(url.host(), static_cast<quint16>(url.port()));
         socket.waitForConnected();
