@@ -165,11 +165,17 @@ class Bench:
         done = subprocess.run([program], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
-    def faults(self, tests: Path) -> None:
-        """The fault list of the tests counts what it finds published or leaked; a failure there is one more bad."""
-        done = subprocess.run([tests / "tst_fetch", "publishesNothingBad"], capture_output=True, text=True)
+    def faults(self, builds: Path) -> bool:
+        """The fault list of the tests counts what it finds published or leaked; a failure there is one more bad.
+
+        The release preset builds no tests, so it is any build's; false where none has them."""
+        found = next(builds.glob("*/tests/tst_fetch"), None)
+        if found is None:
+            return False
+        done = subprocess.run([found, "publishesNothingBad"], capture_output=True, text=True)
         self.bad += done.stdout.count("FAIL!")
         assert "Totals:" in done.stdout, done.stderr
+        return True
 
 
 def judged(name: str, value: float | None) -> dict[str, Any]:
@@ -190,11 +196,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), given.bin, given.quick or os.environ.get("GB_BENCH_ROUNDS") == "1")
         figures = {**bench.speed(), **bench.memory(), **bench.kills(), **bench.window()}
-        bench.faults(given.bin.parent / "tests")
-    figures.update(bad_published=bench.bad, leaked_tokens=bench.leaked)
+        tried = bench.faults(given.bin.parents[1])
+    figures.update(bad_published=bench.bad if tried or bench.bad else None, leaked_tokens=bench.leaked)
     shown = {name: judged(name, value) for name, value in figures.items()}
     if given.json:
-        print(json.dumps(shown, ensure_ascii=False))
+        print(json.dumps({"bench": "downloads", "figures": shown}, ensure_ascii=False))
         return
     for name, figure in shown.items():
         met = {True: "met", False: "missed", None: ""}[figure["met"]]
