@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "command.h"
+#include "listing.h"
 #include "session.h"
 
 #include <backend/base/clock.h>
@@ -63,11 +64,8 @@ int showEvents(const Arguments& arguments, Console& console)
 int showDiagnostics(const Arguments&, Console& console)
 {
     Session session;
-    const auto answer = session.call("diagnostics.get");
-    if (!answer)
-        return console.fail(answer.error());
-    console.json() ? console.print(answer->body) : console.out(stringOr(answer->body, "text") + "\n");
-    return Done;
+    return printOutcome(
+        session.call("diagnostics.get"), console, [](const Json& body) { return stringOr(body, "text"); });
 }
 
 } // namespace

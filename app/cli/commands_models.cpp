@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "listing.h"
 #include "session.h"
 
 namespace gb::cli {
@@ -247,11 +248,8 @@ int removeModel(const Arguments& arguments, Console& console)
     const bool oneRevision = model.find('@') != std::string::npos;
     const auto answer = session.call(
         "models.rm", Json{{"model", model}, {"all", !oneRevision}, {"loose", arguments.has("--loose")}});
-    if (!answer)
-        return console.fail(answer.error());
-    console.json() ? console.print(answer->body)
-                   : console.out(bytes(integerOr(answer->body, "freed")) + " freed\n");
-    return Done;
+    return printOutcome(
+        answer, console, [](const Json& body) { return bytes(integerOr(body, "freed")) + " freed"; });
 }
 
 int changeDownload(const std::string& method, const Arguments& arguments, Console& console)

@@ -55,12 +55,8 @@ int setSecret(const Arguments& arguments, Console& console)
         return console.fail(Error{"usage", "give one name; the value is read from standard input"});
     const std::string& name = arguments.positional().front();
     Session session;
-    const auto answer = session.call("secrets.set", Json{{"name", name}, {"value", readSecret(name)}});
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json())
-        console.print(answer->body);
-    return Done;
+    return printOutcome(
+        session.call("secrets.set", Json{{"name", name}, {"value", readSecret(name)}}), console);
 }
 
 int clearSecret(const Arguments& arguments, Console& console)
@@ -68,12 +64,8 @@ int clearSecret(const Arguments& arguments, Console& console)
     if (arguments.positional().size() != 1)
         return console.fail(Error{"usage", "give one name; see: glovebox secrets ls"});
     Session session;
-    const auto answer = session.call("secrets.clear", Json{{"name", arguments.positional().front()}});
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json())
-        console.print(answer->body);
-    return Done;
+    return printOutcome(
+        session.call("secrets.clear", Json{{"name", arguments.positional().front()}}), console);
 }
 
 } // namespace

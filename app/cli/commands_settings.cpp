@@ -51,11 +51,7 @@ int setSetting(const Arguments& arguments, Console& console)
     auto answer = session.call("settings.set", Json{{"key", arguments.positional()[0]}, {"value", value}});
     if (!answer && answer.error().code == "settings.type" && !value.is_string())
         answer = session.call("settings.set", Json{{"key", arguments.positional()[0]}, {"value", text}});
-    if (!answer)
-        return console.fail(answer.error());
-    if (console.json())
-        console.print(answer->body);
-    return Done;
+    return printOutcome(answer, console);
 }
 
 } // namespace

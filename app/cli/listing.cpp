@@ -28,6 +28,18 @@ int printListing(const Listing& listing, Json params, Console& console)
     return Done;
 }
 
+int printOutcome(const Result<api::Client::Answer>& answer, Console& console,
+    const std::function<std::string(const Json& body)>& text)
+{
+    if (!answer)
+        return console.fail(answer.error());
+    if (console.json())
+        console.print(answer->body);
+    else if (text)
+        console.out(text(answer->body) + "\n");
+    return Done;
+}
+
 int printLog(const std::string& method, Json params, bool follow, Console& console)
 {
     constexpr int pollMs = 300;

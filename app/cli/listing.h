@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <backend/api/client.h>
+
 #include "console.h"
 
 namespace gb::cli {
@@ -23,6 +25,11 @@ struct Listing
 
 // With --json the answer as it came.
 int printListing(const Listing& listing, Json params, Console& console);
+
+// How a command that changes something ends: its error, the answer with --json, otherwise `text` of it, or
+// nothing.
+int printOutcome(const Result<api::Client::Answer>& answer, Console& console,
+    const std::function<std::string(const Json& body)>& text = {});
 
 // A file that is read by offset ({text, next, size}): its end, or from `offset` in params on; with `follow`
 // until Ctrl+C.
