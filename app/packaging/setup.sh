@@ -25,6 +25,16 @@ gb_missing() {
             END { n = split(want, w, " "); for (i = 1; i <= n; i++) if (!(w[i] in have)) print w[i] }'
 }
 
+# gb_shown LOG COMMAND…: runs a command into its log; where somebody looks on, the latest line stands in the terminal.
+gb_shown() {
+    local log=$1; shift
+    [ -t 2 ] || { "$@" >>"$log" 2>&1; return; }
+    "$@" 2>&1 | tee -a "$log" \
+        | awk '{ printf "\r\033[K%s", substr($0, 1, 78) > "/dev/stderr"; fflush("/dev/stderr") }
+               END { printf "\r\033[K" > "/dev/stderr" }'
+    return "${PIPESTATUS[0]}"
+}
+
 # gb_install YES PACKAGE…: installs what is missing, or says what to install by hand.
 gb_install() {
     local yes=$1; shift
@@ -51,8 +61,8 @@ gb_install() {
         fi
     fi
     local log; log=$(mktemp)
-    { "${as[@]}" apt-get update -q && "${as[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -q --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 \
+    { gb_shown "$log" "${as[@]}" apt-get update -q && gb_shown "$log" "${as[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends "${missing[@]}"; } \
         || { tail -n 20 "$log" >&2; rm -f "$log"; gb_die "apt could not install: ${missing[*]}"; }
     rm -f "$log"
 }
@@ -66,15 +76,8 @@ gb_build() {
         cat "$log" >&2
         gb_die "configuring $preset failed"
     fi
-    if [ -t 2 ]; then
-        if ! NINJA_STATUS='[%f/%t] ' cmake --build "$folder" 2>&1 | tee -a "$log" \
-            | awk '/^\[[0-9]+\/[0-9]+\]/ { printf "\r\033[K%s", substr($0, 1, 100) > "/dev/stderr"; fflush("/dev/stderr"); next }
-                   END { printf "\r\033[K" > "/dev/stderr" }'; then :; fi
-        # The pipe's status is awk's: ask ninja whether anything is left.
-        cmake --build "$folder" >>"$log" 2>&1 || { grep -nE 'error|FAILED' "$log" | head -n 20 >&2; gb_die "building failed; see $log"; }
-    else
-        cmake --build "$folder" >>"$log" 2>&1 || { grep -E -A6 'error|FAILED' "$log" | head -n 60 >&2; gb_die "building $preset failed; see $log"; }
-    fi
+    NINJA_STATUS='[%f/%t] ' gb_shown "$log" cmake --build "$folder" \
+        || { grep -E -A6 'error|FAILED' "$log" | head -n 60 >&2; gb_die "building $preset failed; see $log"; }
 }
 
 # True when nothing that goes into a build is newer than the stamp.
