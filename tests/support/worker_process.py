@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import array
+import functools
 import json
 import os
 import queue
@@ -18,9 +19,20 @@ import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-WORKER = Path(__file__).resolve().parents[2] / "rpc" / "worker" / "glovebox_worker"
+ROOT = Path(__file__).resolve().parents[2]
+WORKER = ROOT / "rpc" / "worker" / "glovebox_worker"
+# The compiled encoder, where it was built.
+SPEED = Path(os.environ.get("GB_BIN", ROOT / ".build/dev/bin")).resolve().parent / "share/glovebox/speed"
+SPEED_MODULE = SPEED / "glovebox_speed.abi3.so"
 PYTHON = os.environ.get("GLOVEBOX_TEST_PYTHON", sys.executable)
 PATIENCE = 30.0
+
+
+@functools.lru_cache(maxsize=None)
+def has_module(name: str) -> bool:
+    """Whether the worker's Python has it, which need not be ours."""
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+    return subprocess.run([PYTHON, "-c", code], check=False).returncode == 0
 
 
 class Frame:
@@ -40,13 +52,15 @@ class Frame:
 class WorkerProcess:
     """A real worker over a real socket pair. Frames that a test does not wait for stay in ``seen``."""
 
-    def __init__(self, folder: Path, source: str, start: bool = True, speed: str = "", **init: Any) -> None:
+    def __init__(
+        self, folder: Path, source: str, start: bool = True, speed: str = "", python: str = PYTHON, **init: Any
+    ) -> None:
         self.folder = folder
         self.path = folder / "interface.py"
         self.write(source)
         ours, theirs = socket.socketpair()
         self.sock = ours
-        command = [PYTHON, str(WORKER / "__main__.py"), "--fd", str(theirs.fileno())]
+        command = [python, str(WORKER / "__main__.py"), "--fd", str(theirs.fileno())]
         command += ["--speed", speed] if speed else []
         self.process = subprocess.Popen(
             command,

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 
 import pytest
+from worker_process import has_module
 
 
 def test_the_documents_way_of_loading_a_model(serve, tmp_path):
@@ -226,7 +226,7 @@ def test_input_exit_and_fork(serve):
 
 
 def test_tqdm_becomes_progress(serve):
-    if importlib.util.find_spec("tqdm") is None:
+    if not has_module("tqdm"):
         pytest.skip("tqdm is not installed here")
     worker = serve("""
         from tqdm.auto import tqdm

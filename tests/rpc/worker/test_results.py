@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import fcntl
-import importlib.util
 import os
 import struct
 
 import pytest
+from worker_process import has_module
 
 VALUES = """
 import collections, dataclasses, datetime, enum, math, pathlib
@@ -135,7 +135,7 @@ def sealed_bytes(fd):
 
 def needs(*names):
     for name in names:
-        if importlib.util.find_spec(name) is None:
+        if not has_module(name):
             pytest.skip(f"{name} is not installed here")
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import random
 import struct
 import sys
@@ -15,10 +14,8 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-SPEED = Path(os.environ.get("GB_BIN", ROOT / ".build/dev/bin")).resolve().parent / "share/glovebox/speed"
-MODULE = SPEED / "glovebox_speed.abi3.so"
+from worker_process import SPEED
+from worker_process import SPEED_MODULE as MODULE
 
 
 @pytest.fixture(scope="module")
