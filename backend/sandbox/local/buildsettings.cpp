@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -34,8 +35,10 @@ std::map<std::string, std::string> pipSettings(const std::map<std::string, std::
 {
     const std::string home = valueOr(environment, "HOME");
     std::map<std::string, std::string> settings;
-    for (const std::string& file : {std::string("/etc/pip.conf"), home + "/.pip/pip.conf",
-             home + "/.config/pip/pip.conf", valueOr(environment, "PIP_CONFIG_FILE")}) {
+    const std::string config = valueOr(environment, "XDG_CONFIG_HOME");
+    for (const std::string& file : {std::string("/etc/xdg/pip/pip.conf"), std::string("/etc/pip.conf"),
+             home + "/.pip/pip.conf", (config.empty() ? home + "/.config" : config) + "/pip/pip.conf",
+             valueOr(environment, "PIP_CONFIG_FILE")}) {
         for (auto& [key, value] : parsePipConfig(readFile(file).value_or("")))
             settings[key] = value;
     }
@@ -50,41 +53,56 @@ std::map<std::string, std::string> pipSettings(const std::map<std::string, std::
     return settings;
 }
 
+std::vector<std::string> wordsOf(std::string list)
+{
+    std::ranges::replace(list, ',', ' '); // uv separates with commas, pip with spaces
+    std::istringstream words(list);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
 // Folders of this machine named in a list of links become visible under the same path.
 void bindLocalFolders(const std::string& list, BuildSettings& settings)
 {
-    std::istringstream words(list);
-    for (std::string word; words >> word;) {
-        if (word.starts_with("file://"))
-            word.erase(0, 7);
-        std::error_code error;
-        if (!word.starts_with('/') || !fs::is_directory(word, error))
-            continue;
+    for (const std::string& named : localFolders(list)) {
         // An index "…/simple" refers to files beside it.
-        const fs::path folder =
-            fs::path(word).filename() == "simple" ? fs::path(word).parent_path() : fs::path(word);
-        const bool known = std::any_of(settings.binds.begin(), settings.binds.end(),
-            [&](const BindSpec& bind) { return bind.source == folder.string(); });
+        const fs::path path(named);
+        const std::string folder = (path.filename() == "simple" ? path.parent_path() : path).string();
+        const bool known =
+            std::ranges::any_of(settings.binds, [&](const BindSpec& bind) { return bind.source == folder; });
         if (!known)
-            settings.binds.push_back({folder.string(), folder.string()});
+            settings.binds.push_back({folder, folder});
     }
 }
 
-void translatePip(const std::map<std::string, std::string>& pip, BuildSettings& settings)
+void translatePip(
+    const std::map<std::string, std::string>& pip, const std::string& home, BuildSettings& settings)
 {
-    static constexpr std::array names{std::pair{"index-url", "UV_DEFAULT_INDEX"},
+    static constexpr std::array lists{std::pair{"index-url", "UV_DEFAULT_INDEX"},
         std::pair{"extra-index-url", "UV_INDEX"}, std::pair{"find-links", "UV_FIND_LINKS"},
         std::pair{"trusted-host", "UV_INSECURE_HOST"}};
-    for (const auto& [from, to] : names) {
-        const std::string value = valueOr(pip, from);
-        if (value.empty())
-            continue;
-        bindLocalFolders(value, settings);
+    for (const auto& [from, to] : lists) {
         std::string list;
-        std::istringstream words(value);
-        for (std::string word; words >> word;)
-            list += (list.empty() ? "" : std::string(from) == "find-links" ? "," : " ") + word;
+        for (const std::string& word : wordsOf(valueOr(pip, from))) {
+            const std::string path = word.starts_with("~/") ? home + word.substr(1) : word;
+            list += (list.empty() ? "" : std::string(from) == "find-links" ? "," : " ") + path;
+        }
+        if (list.empty())
+            continue;
+        bindLocalFolders(list, settings);
         settings.env.emplace(to, list);
+    }
+    for (const auto& [from, to] :
+        {std::pair{"timeout", "UV_HTTP_TIMEOUT"}, std::pair{"default-timeout", "UV_HTTP_TIMEOUT"},
+            std::pair{"retries", "UV_HTTP_RETRIES"}, std::pair{"no-index", "UV_NO_INDEX"}}) {
+        const std::string value = valueOr(pip, from);
+        const bool isNumber = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+        const bool isFlag = value == "true" || value == "false" || value == "yes" || value == "on";
+        if (isNumber || isFlag)
+            settings.env.emplace(to, value);
+    }
+    if (const std::string proxy = valueOr(pip, "proxy"); !proxy.empty()) {
+        for (const char* name : {"http_proxy", "https_proxy"})
+            settings.env.emplace(name, proxy);
     }
     // pip takes the best version of all indexes; uv's default would take the first index that knows the name.
     settings.env.emplace("UV_INDEX_STRATEGY", "unsafe-best-match");
@@ -162,6 +180,21 @@ std::map<std::string, std::string> parsePipConfig(const std::string& text)
     return settings;
 }
 
+std::vector<std::string> localFolders(const std::string& list)
+{
+    std::vector<std::string> folders;
+    for (std::string word : wordsOf(list)) {
+        if (word.starts_with("file://"))
+            word.erase(0, 7);
+        while (word.size() > 1 && word.ends_with('/'))
+            word.pop_back();
+        std::error_code error;
+        if (word.starts_with('/') && fs::is_directory(word, error))
+            folders.push_back(std::move(word));
+    }
+    return folders;
+}
+
 BuildSettings readBuildSettings(const std::map<std::string, std::string>& environment)
 {
     BuildSettings settings;
@@ -178,7 +211,7 @@ BuildSettings readBuildSettings(const std::map<std::string, std::string>& enviro
         {"UV_FIND_LINKS", "UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL"})
         bindLocalFolders(valueOr(settings.env, name), settings);
     const auto pip = pipSettings(environment);
-    translatePip(pip, settings);
+    translatePip(pip, valueOr(environment, "HOME"), settings);
     passCertificates(environment, valueOr(pip, "cert"), settings);
     settings.aptOptions = aptAcquireOptions();
     return settings;

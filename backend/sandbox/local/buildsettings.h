@@ -29,4 +29,7 @@ BuildSettings readBuildSettings(const std::map<std::string, std::string>& enviro
 // pip.conf's "key = value" lines of [global] and [install], with continuation lines.
 std::map<std::string, std::string> parsePipConfig(const std::string& text);
 
+// The folders of this machine among indexes and places of packages, separated as pip or uv does.
+std::vector<std::string> localFolders(const std::string& list);
+
 } // namespace gb

@@ -15,6 +15,7 @@
 #include <backend/base/json.h>
 
 #include "layerbuilder.h"
+#include "torchbuild.h"
 
 namespace gb {
 namespace {
@@ -50,8 +51,10 @@ std::string layerFolder(const std::string& key)
 
 void giveKey(LayerPlan& layer)
 {
-    const Json inputs{{"recipe", recipeVersion}, {"kind", kindName(layer.kind)}, {"suite", layer.suite},
+    Json inputs{{"recipe", recipeVersion}, {"kind", kindName(layer.kind)}, {"suite", layer.suite},
         {"parent", layer.parent}, {"packages", layer.packages}};
+    if (layer.cpuTorch)
+        inputs["torch"] = "cpu";
     layer.key = std::string(kindName(layer.kind)) + "-" + sha256Hex(inputs.dump()).substr(0, keyLength);
 }
 
@@ -109,6 +112,8 @@ Result<std::vector<LayerPlan>> ImageStore::plan(const SandboxSpec& spec) const
         std::sort(packages.begin(), packages.end());
         layer.packages = std::move(packages);
         layer.suite = suite->name;
+        layer.python = suite->python;
+        layer.cpuTorch = kind == LayerPlan::Kind::Python && !machineHasGpu();
         layer.parent = layers.empty() ? "" : layers.back().key;
         giveKey(layer);
         layer.present = isPresent(layer.key);

@@ -24,6 +24,8 @@ struct LayerPlan
     std::string parent; // key of the layer below
     std::vector<std::string> packages;
     std::string suite;
+    std::string python; // "3.11"
+    bool cpuTorch = false; // PyTorch without what only a GPU uses
     bool present = false;
 };
 

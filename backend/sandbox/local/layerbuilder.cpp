@@ -4,11 +4,13 @@
 #include "layerbuilder.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 #include <unistd.h>
 
 #include "hostcommand.h"
+#include "torchbuild.h"
 
 namespace gb {
 namespace {
@@ -25,6 +27,14 @@ const std::vector<std::string> buildCapabilities{"CAP_CHOWN", "CAP_DAC_OVERRIDE"
 std::string tail(const std::string& text)
 {
     return text.size() > keptOfFailure ? text.substr(text.size() - keptOfFailure) : text;
+}
+
+// That uv refused because a package comes only as source.
+bool wantsBuild(const std::string& said)
+{
+    return std::ranges::any_of(std::array{"--no-build", "no usable wheels", "no wheels",
+                                   "building source distributions", "Building source distributions"},
+        [&](const char* sign) { return said.find(sign) != std::string::npos; });
 }
 
 // The machine's own package sources serve when it is of the same suite; otherwise mmdebstrap knows a mirror.
@@ -203,9 +213,17 @@ Result<std::string> LayerBuilder::findUv() const
     say("fetching uv " + std::string(uvVersion) + "\n");
     std::map<std::string, std::string> env = m_settings.env;
     for (const auto& [from, to] : {std::pair{"UV_DEFAULT_INDEX", "PIP_INDEX_URL"},
-             std::pair{"UV_INDEX", "PIP_EXTRA_INDEX_URL"}, std::pair{"SSL_CERT_FILE", "PIP_CERT"}}) {
-        if (const auto found = env.find(from); found != env.end())
+             std::pair{"UV_INDEX", "PIP_EXTRA_INDEX_URL"}, std::pair{"UV_FIND_LINKS", "PIP_FIND_LINKS"},
+             std::pair{"UV_INSECURE_HOST", "PIP_TRUSTED_HOST"}, std::pair{"UV_NO_INDEX", "PIP_NO_INDEX"},
+             std::pair{"UV_HTTP_TIMEOUT", "PIP_DEFAULT_TIMEOUT"}, std::pair{"SSL_CERT_FILE", "PIP_CERT"}}) {
+        if (const auto found = env.find(from); found != env.end()) {
             env[to] = found->second;
+            std::ranges::replace(env[to], ',', ' '); // uv separates with commas, pip with spaces
+        }
+    }
+    for (const BindSpec& bind : m_settings.binds) {
+        if (bind.target == env["PIP_CERT"])
+            env["PIP_CERT"] = bind.source;
     }
     const auto venv = runHostCommand({"/usr/bin/python3", "-m", "venv", folder.string()}, {});
     const auto pip = venv && venv->code == 0
@@ -221,14 +239,44 @@ Result<std::string> LayerBuilder::findUv() const
     return program;
 }
 
-std::vector<std::string> LayerBuilder::installCommand(const LayerPlan& layer, bool wheelsOnly) const
+std::vector<std::string> LayerBuilder::installCommand(const LayerPlan& layer, Sources sources) const
 {
     std::vector<std::string> command{uvInside, "pip", "install", "--python", "/opt/venv/bin/python"};
-    if (wheelsOnly)
+    if (sources == Sources::WheelsOnly)
         command.emplace_back("--no-build");
     command.emplace_back("--");
     command.insert(command.end(), layer.packages.begin(), layer.packages.end());
     return command;
+}
+
+// Where there is no GPU, PyTorch comes from a folder the person set up if the processor's build lies there,
+// else from the index uv knows for it, and only where neither can be had as everywhere else.
+Status LayerBuilder::installPackages(
+    InitClient& init, const LayerPlan& layer, const std::map<std::string, std::string>& env, Sources sources)
+{
+    const auto attempt = [&](std::map<std::string, std::string> more) {
+        more.insert(env.begin(), env.end());
+        return runStep(init, installCommand(layer, sources), more, "sandbox.python_failed");
+    };
+    const auto isOver = [](const Status& done) {
+        return done || done.error().code == "cancelled" || wantsBuild(done.error().message)
+            || done.error().message.find("torch") == std::string::npos;
+    };
+    if (!layer.cpuTorch || env.contains("UV_TORCH_BACKEND"))
+        return attempt({});
+    std::string constraints;
+    for (const std::string& constraint : cpuTorchConstraints(env, layer.python))
+        constraints += constraint + "\n";
+    if (!constraints.empty()) {
+        GB_TRY(init.putBytes(constraints, "/run/glovebox/constraints.txt"));
+        if (Status done = attempt({{"UV_CONSTRAINT", "/run/glovebox/constraints.txt"}}); isOver(done))
+            return done;
+        say("the build of PyTorch in your folder of packages does not fit; asking its own index\n");
+    }
+    if (Status done = attempt({{"UV_TORCH_BACKEND", "cpu"}}); isOver(done))
+        return done;
+    say("PyTorch's index of builds for processors cannot be used: taking the build for GPUs\n");
+    return attempt({});
 }
 
 Status LayerBuilder::buildPython(
@@ -240,12 +288,7 @@ Status LayerBuilder::buildPython(
     auto done = pythonFromWheels(layer, target, lowers, *uv);
     if (done || done.error().code == "cancelled")
         return done;
-    const std::string said = done.error().message;
-    const bool wantsBuild = said.find("--no-build") != std::string::npos
-        || said.find("no usable wheels") != std::string::npos || said.find("no wheels") != std::string::npos
-        || said.find("building source distributions") != std::string::npos
-        || said.find("Building source distributions") != std::string::npos;
-    if (!wantsBuild)
+    if (!wantsBuild(done.error().message))
         return done;
     say("a package comes as source: building it apart from the shared cache\n");
     GB_TRY(
@@ -278,7 +321,7 @@ Status LayerBuilder::pythonFromWheels(const LayerPlan& layer, const std::string&
     InitClient& init = (*sandbox)->init();
     GB_TRY(runStep(init, {uvInside, "venv", "--allow-existing", "--python", "/usr/bin/python3", "/opt/venv"},
         env, "sandbox.python_failed"));
-    return runStep(init, installCommand(layer, true), env, "sandbox.python_failed");
+    return installPackages(init, layer, env, Sources::WheelsOnly);
 }
 
 // A source distribution runs its author's code while it is built; that code sees no cache but its own.
@@ -300,7 +343,7 @@ Status LayerBuilder::pythonWithBuilds(const LayerPlan& layer, const std::string&
     InitClient& init = (*sandbox)->init();
     GB_TRY(runStep(
         init, {uvInside, "venv", "--python", "/usr/bin/python3", "/opt/venv"}, env, "sandbox.python_failed"));
-    return runStep(init, installCommand(layer, false), env, "sandbox.python_failed");
+    return installPackages(init, layer, env, Sources::BuildToo);
 }
 
 } // namespace gb

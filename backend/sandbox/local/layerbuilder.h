@@ -31,7 +31,10 @@ private:
         const std::vector<std::string>& lowers, const std::string& uv);
     Status pythonWithBuilds(const LayerPlan& layer, const std::string& target,
         const std::vector<std::string>& lowers, const std::string& uv);
-    std::vector<std::string> installCommand(const LayerPlan& layer, bool wheelsOnly) const;
+    enum class Sources { WheelsOnly, BuildToo };
+    Status installPackages(InitClient& init, const LayerPlan& layer,
+        const std::map<std::string, std::string>& env, Sources sources);
+    std::vector<std::string> installCommand(const LayerPlan& layer, Sources sources) const;
     void say(std::string_view text) const;
 
     fs::path m_store;

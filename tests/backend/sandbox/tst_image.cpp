@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <iostream>
 
+#include <sys/utsname.h>
+
 #include <backend/base/clock.h>
+#include <backend/sandbox/local/hostcommand.h>
 #include <backend/sandbox/local/imagestore.h>
 
 #include "ownpythonbox.h"
@@ -117,7 +120,7 @@ private Q_SLOTS:
         QCOMPARE(sandbox->init().run(exec)->code, 0);
         exec.argv[2] = "import six; print(hasattr(six, 'PY3'))";
         QCOMPARE(sandbox->init().run(exec)->output, std::string("False\n"));
-        auto other = start(spec, "other");
+        auto other = start(spec);
         QCOMPARE(other->init().run(exec)->output, std::string("True\n"));
         // A changed list rebuilds only its own layer.
         spec.pythonPackages = {"six", "packaging"};
@@ -160,6 +163,36 @@ private Q_SLOTS:
         const auto told = sandbox->init().run(
             command({"/opt/venv/bin/python", "-c", "import nosy; print(nosy.built, nosy.seen)"}));
         QCOMPARE(QString::fromStdString(told->output + told->errors), QString("True False\n"));
+    }
+
+    void withoutAGpuTorchIsTheProcessorsBuild()
+    {
+        // Wheels of nothing but a version: the newer one stands for the build full of a GPU's libraries.
+        const fs::path folder = m_store.beside() / "wheels";
+        std::error_code error;
+        fs::create_directories(folder, error);
+        fs::permissions(m_store.beside(), fs::perms(0755), error);
+        makeTorch(folder, "9.9.0", "py3-none-any");
+        makeTorch(folder, "9.8.0+cpu", "cp311-cp311-manylinux_2_28_" + machine());
+        BuildSettings settings = m_settings;
+        settings.env["UV_FIND_LINKS"] = folder.string();
+        settings.env["UV_NO_INDEX"] = "true";
+        settings.binds.push_back({folder.string(), folder.string()});
+        SandboxSpec spec;
+        spec.pythonPackages = {"torch"};
+        auto plan = m_images.plan(spec);
+        plan->back().cpuTorch = true; // also where the tests have a GPU
+        const auto built = m_images.build(*plan, settings, {});
+        QVERIFY2(built.has_value(), built ? "" : built.error().message.c_str());
+        const ExecSpec ask =
+            command({"/opt/venv/bin/python", "-c", "import torch; print(torch.__version__)"});
+        QCOMPARE(start(*plan)->init().run(ask)->output, std::string("9.8.0+cpu\n"));
+        // The control: where a GPU is, the newest wins.
+        plan->back().cpuTorch = false;
+        plan->back().key += "-gpu";
+        plan->back().present = false;
+        QVERIFY(m_images.build(*plan, settings, {}).has_value());
+        QCOMPARE(start(*plan)->init().run(ask)->output, std::string("9.9.0\n"));
     }
 
     void layersAreListedAndCollected()
@@ -216,12 +249,38 @@ private:
         return built ? missing : built.error().message + output.substr(0, 2000);
     }
 
-    std::unique_ptr<RunningSandbox> start(const SandboxSpec& spec, const std::string& box = "box")
+    static std::string machine()
+    {
+        utsname about{};
+        ::uname(&about);
+        return std::begin(about.machine);
+    }
+
+    static void makeTorch(const fs::path& folder, const std::string& version, const std::string& tags)
+    {
+        const std::string code =
+            "import sys, zipfile\nfolder, version, tags = sys.argv[1:]\n"
+            "info = f'torch-{version}.dist-info'\n"
+            "with zipfile.ZipFile(f'{folder}/torch-{version}-{tags}.whl', 'w') as w:\n"
+            "    w.writestr('torch.py', f'__version__ = {version!r}')\n"
+            "    w.writestr(f'{info}/METADATA', 'Metadata-Version: 2.1\\nName: torch\\n'"
+            " f'Version: {version}\\n')\n"
+            "    w.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\n'"
+            " f'Tag: {tags}\\n')\n"
+            "    w.writestr(f'{info}/RECORD', '')\n";
+        const auto made =
+            runHostCommand({"/usr/bin/python3", "-c", code, folder.string(), version, tags}, {});
+        QVERIFY2(made && made->code == 0, made ? made->errors.c_str() : made.error().message.c_str());
+    }
+
+    std::unique_ptr<RunningSandbox> start(const SandboxSpec& spec) { return start(*m_images.plan(spec)); }
+
+    std::unique_ptr<RunningSandbox> start(const std::vector<LayerPlan>& layers)
     {
         LaunchSpec launch;
         launch.store = m_images.storeFolder();
-        launch.lowers = ImageStore::lowers(*m_images.plan(spec));
-        launch.upper = "boxes/" + box + std::to_string(++m_boxes) + "/upper";
+        launch.lowers = ImageStore::lowers(layers);
+        launch.upper = "boxes/box" + std::to_string(++m_boxes) + "/upper";
         launch.work = launch.upper + ".work";
         launch.folders = {launch.upper, launch.work, launch.upper + "/workspace"};
         launch.tmpfs = {{"/tmp", 64L << 20, 01777}, {"/run", 16L << 20, 0755}};

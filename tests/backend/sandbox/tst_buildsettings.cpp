@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <QTest>
+
+#include <algorithm>
+
+#include <sys/utsname.h>
+
+#include <backend/base/files.h>
+#include <backend/sandbox/local/buildsettings.h>
+#include <backend/sandbox/local/torchbuild.h>
+
+#include <tests/support/temporary.h>
+
+using namespace gb;
+
+class TestBuildSettings : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void whatPipIsToldUvIsTold()
+    {
+        configure("[global]\nindex-url = https://one.test/simple\ntrusted-host = one.test two.test\n"
+                  "timeout = 42\nretries = 7\nproxy = http://proxy.test:3128\nno-index = true\n"
+                  "[install]\nfind-links =\n    ~/wheels\n    https://files.test/all\n");
+        const auto env = read({}).env;
+        const std::map<std::string, std::string> expected{{"UV_DEFAULT_INDEX", "https://one.test/simple"},
+            {"UV_INSECURE_HOST", "one.test two.test"}, {"UV_HTTP_TIMEOUT", "42"}, {"UV_HTTP_RETRIES", "7"},
+            {"http_proxy", "http://proxy.test:3128"}, {"https_proxy", "http://proxy.test:3128"},
+            {"UV_NO_INDEX", "true"},
+            {"UV_FIND_LINKS", (m_home.path() / "wheels").string() + ",https://files.test/all"}};
+        for (const auto& [name, value] : expected)
+            QCOMPARE(name + "=" + valueOf(env, name), name + "=" + value);
+    }
+
+    void theEnvironmentWins()
+    {
+        configure("[global]\nindex-url = https://one.test/simple\ntimeout = 42\n");
+        const auto env = read({{"PIP_INDEX_URL", "https://mine.test"}, {"UV_HTTP_TIMEOUT", "5"}}).env;
+        QCOMPARE(valueOf(env, "UV_DEFAULT_INDEX"), std::string("https://mine.test"));
+        QCOMPARE(valueOf(env, "UV_HTTP_TIMEOUT"), std::string("5"));
+    }
+
+    void localFoldersAreShownReadOnly_data()
+    {
+        QTest::addColumn<QString>("variable");
+        QTest::addColumn<QString>("value");
+        QTest::addColumn<QString>("bound");
+        QTest::newRow("pip find-links") << "PIP_FIND_LINKS"
+                                        << "HOME/wheels https://x.test"
+                                        << "HOME/wheels";
+        QTest::newRow("uv find-links") << "UV_FIND_LINKS"
+                                       << "https://x.test,HOME/wheels/"
+                                       << "HOME/wheels";
+        QTest::newRow("extra index") << "PIP_EXTRA_INDEX_URL"
+                                     << "file://HOME/index/simple"
+                                     << "HOME/index";
+        QTest::newRow("index") << "PIP_INDEX_URL"
+                               << "file://HOME/index/simple/"
+                               << "HOME/index";
+    }
+
+    void localFoldersAreShownReadOnly()
+    {
+        QFETCH(QString, variable);
+        QFETCH(QString, value);
+        QFETCH(QString, bound);
+        const QString home = QString::fromStdString(m_home.path().string());
+        configure("");
+        std::vector<std::string> sources;
+        for (const BindSpec& bind :
+            read({{variable.toStdString(), value.replace("HOME", home).toStdString()}}).binds) {
+            QVERIFY(!bind.writable);
+            if (bind.source.starts_with(m_home.path().string())) {
+                QCOMPARE(bind.target, bind.source);
+                sources.push_back(bind.source);
+            }
+        }
+        QCOMPARE(sources, std::vector{bound.replace("HOME", home).toStdString()});
+    }
+
+    void aCertificateOfOnesOwnComesAlong()
+    {
+        const std::string file = (m_home.path() / "company.pem").string();
+        QVERIFY(writeFileAtomic(file, "x").has_value());
+        configure("[global]\ncert = " + file + "\n");
+        const BuildSettings settings = read({});
+        QCOMPARE(valueOf(settings.env, "SSL_CERT_FILE"), std::string("/run/glovebox/ca.pem"));
+        QVERIFY(std::ranges::any_of(settings.binds, [&](const BindSpec& bind) {
+            return bind.source == file && bind.target == "/run/glovebox/ca.pem" && !bind.writable;
+        }));
+    }
+
+    void theProcessorsBuildOfTorchIsFound()
+    {
+        utsname about{};
+        QCOMPARE(::uname(&about), 0);
+        const fs::path folder = m_home.path() / "wheels";
+        const std::string end = std::string("-manylinux_2_28_") + std::begin(about.machine) + ".whl";
+        for (const std::string& name : {"torch-2.9.1+cpu-cp311-cp311" + end,
+                 "torch-2.13.0+cpu-cp311-cp311" + end, "torch-2.14.0+cpu-cp313-cp313" + end,
+                 "torch-2.15.0-cp311-cp311" + end, "torchvision-0.9.0+cpu-cp311-cp311" + end,
+                 std::string("torch-3.0+cpu-cp311-cp311-other.whl")})
+            QVERIFY(writeFileAtomic(folder / name, "").has_value());
+        const std::map<std::string, std::string> env{{"UV_FIND_LINKS", folder.string()}};
+        QCOMPARE(cpuTorchConstraints(env, "3.11"),
+            (std::vector<std::string>{"torch==2.13.0+cpu", "torchvision==0.9.0+cpu"}));
+        QCOMPARE(cpuTorchConstraints(env, "3.13"), std::vector<std::string>{"torch==2.14.0+cpu"});
+        QVERIFY(cpuTorchConstraints({}, "3.11").empty());
+    }
+
+private:
+    void configure(const std::string& text)
+    {
+        std::error_code error;
+        fs::create_directories(m_home.path() / ".config" / "pip", error);
+        fs::create_directories(m_home.path() / "wheels", error);
+        fs::create_directories(m_home.path() / "index" / "simple", error);
+        QVERIFY(writeFileAtomic(m_home.path() / ".config" / "pip" / "pip.conf", text).has_value());
+    }
+
+    BuildSettings read(std::map<std::string, std::string> environment) const
+    {
+        environment["HOME"] = m_home.path().string();
+        return readBuildSettings(environment);
+    }
+
+    static std::string valueOf(const std::map<std::string, std::string>& map, const std::string& name)
+    {
+        const auto found = map.find(name);
+        return found == map.end() ? "" : found->second;
+    }
+
+    test::TemporaryFolder m_home;
+};
+
+QTEST_GUILESS_MAIN(TestBuildSettings)
+#include "tst_buildsettings.moc"
