@@ -3,6 +3,9 @@
 
 #include "dispatcher.h"
 
+#include <algorithm>
+#include <array>
+
 #include <backend/base/hash.h>
 #include <backend/base/ids.h>
 #include <backend/base/log.h>
@@ -62,6 +65,15 @@ std::string digestOf(const api::Method& method, const Json& params, const std::s
     hash.add("|");
     hash.add(attachment);
     return hash.hex();
+}
+
+// What these do is gone when the machine loses power, so their ops have to outlive a killed daemon only: a
+// command would otherwise take four times as long as it runs.
+Durability durabilityOf(std::string_view method)
+{
+    static constexpr std::array brief{
+        "sandboxes.exec", "sandboxes.port", "sandboxes.port_close", "sandboxes.resize", "sandboxes.signal"};
+    return std::ranges::find(brief, method) == brief.end() ? Durability::PowerCut : Durability::KilledProcess;
 }
 
 std::string outcomeText(const Result<api::Answer>& outcome)
@@ -125,7 +137,7 @@ void Dispatcher::beginOp(const api::Method& method, api::Incoming& incoming, Rep
     reply.setOp(op, false);
     m_ops.emplace(op, Op{{std::move(reply)}, std::string(method.name), digest});
     const auto request = std::make_shared<api::Incoming>(std::move(incoming));
-    OpStart start{op, std::string(method.name), digest, std::nullopt};
+    OpStart start{op, std::string(method.name), digest, std::nullopt, durabilityOf(method.name)};
     if (const auto intent = m_intents.find(method.name); intent != m_intents.end())
         start.intent = Intent{op, std::string(method.name), intent->second(request->message.body), 0};
     const Handler& handler = m_binder.find(method.name)->handler;
@@ -188,9 +200,10 @@ void Dispatcher::onOutcome(const std::string& op, const Result<api::Answer>& out
 {
     // What the outcome speaks of is durable by now, and a handler that is asked again finds it; so nobody has
     // to wait until the outcome itself is.
-    m_store->finishOp(op, outcomeText(outcome), logged("cannot store an outcome"));
-    if (const auto running = m_ops.find(op);
-        running != m_ops.end() && m_intents.contains(running->second.method))
+    const auto running = m_ops.find(op);
+    const std::string method = running == m_ops.end() ? std::string() : running->second.method;
+    m_store->finishOp(op, outcomeText(outcome), logged("cannot store an outcome"), durabilityOf(method));
+    if (m_intents.contains(method))
         m_store->finishIntent(op, logged("cannot store the end of an intent"));
     answerAll(op, outcome);
 }

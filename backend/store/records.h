@@ -52,12 +52,16 @@ struct Intent
     std::int64_t at = 0;
 };
 
+// What a write outlives once it is acknowledged: waiting for the disk takes milliseconds.
+enum class Durability { PowerCut, KilledProcess };
+
 struct OpStart
 {
     std::string op;
     std::string method;
     std::string paramsDigest;
     std::optional<Intent> intent = {}; // recorded in the same transaction
+    Durability durability = Durability::PowerCut;
 };
 
 struct OpBegun

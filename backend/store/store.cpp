@@ -115,9 +115,10 @@ std::shared_ptr<const Redactor> Store::Private::redactor() const
     return currentRedactor;
 }
 
-void Store::Private::writeIndex(std::function<Status(StoreFile&)> work, Done<void> done)
+void Store::Private::writeIndex(
+    std::function<Status(StoreFile&)> work, Done<void> done, Durability durability)
 {
-    writer->submit({{{std::string(), std::move(work)}}, std::move(done), 0, {}});
+    writer->submit({{{std::string(), std::move(work)}}, std::move(done), 0, {}, durability});
 }
 
 Store::Store(std::unique_ptr<Private> data) : d(std::move(data)) { }

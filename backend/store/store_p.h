@@ -27,7 +27,8 @@ struct Store::Private
     Result<std::unique_ptr<StoreFile>> openRun(const std::string& run) const;
     std::shared_ptr<const Redactor> redactor() const;
     // A write in the index alone.
-    void writeIndex(std::function<Status(StoreFile&)> work, Done<void> done);
+    void writeIndex(std::function<Status(StoreFile&)> work, Done<void> done,
+        Durability durability = Durability::PowerCut);
 
     StoreOptions options;
     FileOptions fileOptions;

@@ -20,7 +20,8 @@ Result<std::unique_ptr<StoreFile>> StoreFile::open(
     const Result<std::int64_t> last = (*database)->integer("SELECT max(seq) FROM events");
     if (!last)
         return fail(last.error());
-    return std::unique_ptr<StoreFile>(new StoreFile(std::move(*database), std::move(stream), *last + 1));
+    return std::unique_ptr<StoreFile>(new StoreFile(
+        std::move(*database), std::move(stream), *last + 1, options.synchronous == Synchronous::Full));
 }
 
 Result<std::int64_t> StoreFile::append(std::int64_t at, std::string_view type, std::string_view data)
@@ -37,10 +38,23 @@ Result<std::int64_t> StoreFile::append(std::int64_t at, std::string_view type, s
     return m_next++;
 }
 
-Status StoreFile::begin()
+// In a write-ahead log a commit that does not wait is whole after a power cut or not there; the next one that
+// waits brings it along.
+Status StoreFile::wait(Durability durability)
+{
+    if (!m_canSync || durability == m_durability)
+        return {};
+    GB_TRY(m_database->execute(
+        durability == Durability::PowerCut ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"));
+    m_durability = durability;
+    return {};
+}
+
+Status StoreFile::begin(Durability durability)
 {
     m_ready.clear();
     m_part = {};
+    GB_TRY(wait(durability));
     return m_database->run("BEGIN IMMEDIATE");
 }
 

@@ -19,7 +19,7 @@ public:
     Database& database() { return *m_database; }
     Result<std::int64_t> append(std::int64_t at, std::string_view type, std::string_view data);
 
-    Status begin();
+    Status begin(Durability durability);
     Status commit(); // on failure everything since begin() is undone
     void rollBack();
     // A part of the transaction that can fail alone.
@@ -38,15 +38,19 @@ private:
         std::string text;
     };
 
-    StoreFile(std::unique_ptr<Database> database, std::string stream, std::int64_t next)
-        : m_database(std::move(database)), m_stream(std::move(stream)), m_next(next), m_durableNext(next)
+    StoreFile(std::unique_ptr<Database> database, std::string stream, std::int64_t next, bool canSync)
+        : m_database(std::move(database)), m_stream(std::move(stream)), m_next(next), m_durableNext(next),
+          m_canSync(canSync)
     { }
+    Status wait(Durability durability);
 
     std::unique_ptr<Database> m_database;
     std::string m_stream;
     std::int64_t m_next;
     std::int64_t m_durableNext;
     std::int64_t m_partNext = 0;
+    bool m_canSync;
+    Durability m_durability = Durability::PowerCut;
     std::vector<Encoded> m_ready; // parts of this transaction that are complete
     Encoded m_part;
 };

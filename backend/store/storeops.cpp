@@ -67,13 +67,15 @@ void Store::beginOp(OpStart start, Done<OpBegun> done)
     if (start.intent)
         start.intent->data = redactor->json(std::move(start.intent->data));
     auto begun = std::make_shared<OpBegun>();
+    const Durability durability = start.durability;
     d->writeIndex([start = std::move(start), session = d->session, begun](
                       StoreFile& file) { return lookUpOp(file, start, session, *begun); },
         [begun, done = std::move(done)](
-            const Status& status) { status ? done(std::move(*begun)) : done(fail(status.error())); });
+            const Status& status) { status ? done(std::move(*begun)) : done(fail(status.error())); },
+        durability);
 }
 
-void Store::finishOp(const std::string& op, std::string outcome, Done<void> done)
+void Store::finishOp(const std::string& op, std::string outcome, Done<void> done, Durability durability)
 {
     outcome = d->redactor()->json(std::move(outcome));
     d->writeIndex(
@@ -83,7 +85,7 @@ void Store::finishOp(const std::string& op, std::string outcome, Done<void> done
                 outcome, wallMs(), op));
             return {};
         },
-        std::move(done));
+        std::move(done), durability);
 }
 
 Result<std::vector<Intent>> Store::intents() const

@@ -133,7 +133,9 @@ void Writer::runGroup(const std::string& name, const Group& group)
 
 Status Writer::writeGroup(StoreFile& file, const Group& group)
 {
-    GB_TRY(file.begin());
+    const bool isBrief = std::ranges::all_of(
+        group, [](const Running* running) { return running->task.durability == Durability::KilledProcess; });
+    GB_TRY(file.begin(isBrief ? Durability::KilledProcess : Durability::PowerCut));
     for (Running* running : group) {
         Status part = file.beginPart();
         if (part) {

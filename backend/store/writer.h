@@ -28,6 +28,7 @@ struct WriteTask
     std::function<void(Status)> done;
     std::size_t bytes = 0;
     std::string closeAfter; // a run's file that is complete now
+    Durability durability = Durability::PowerCut;
 };
 
 // The one thread that writes. Whatever has queued up while it was waiting for the disk goes into the next

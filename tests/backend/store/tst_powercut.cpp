@@ -66,6 +66,13 @@ private:
             if (put(store, call))
                 m_safe.calls.push_back(call.id);
         }
+        // One that need not outlive this, to be no harm to those that must.
+        const std::string brief = newId();
+        (void)waitFor<OpBegun>([&](auto done) {
+            store.beginOp({brief, "m", "d", std::nullopt, Durability::KilledProcess}, done);
+        });
+        (void)waitFor<void>(
+            [&](auto done) { store.finishOp(brief, "\"done\"", done, Durability::KilledProcess); });
         const std::string op = newId();
         if (waitFor<OpBegun>([&](auto done) {
                 store.beginOp({op, "m", "d"}, done);
