@@ -3,8 +3,10 @@
 
 #include "box.h"
 
+#include <algorithm>
 #include <cerrno>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -45,6 +47,30 @@ void reapEverything()
     logError("box", "a process of the sandbox did not end");
 }
 
+// What was refused stands in the keeper's log and in the one people read.
+void tellRefused(const fs::path& log, const std::string& place, const std::string& why)
+{
+    logWarning("network", "refused", {{"place", place}, {"why", why}});
+    constexpr mode_t onlyOurs = 0600;
+    const UniqueFd file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, onlyOurs));
+    const std::string line = "network: refused " + place + ": " + why + "\n";
+    (void)!::write(file.get(), line.data(), line.size());
+}
+
+// Servers inside are not asked for through the proxy, except under a name that is on the list: then it is one
+// out here that was meant.
+std::string placesInside(const NetworkRules& rules)
+{
+    std::string places;
+    for (const std::string place : {"localhost", "127.0.0.1", "::1"}) {
+        const bool isOutside =
+            std::ranges::any_of(rules.hosts, [&](const NetworkRule& rule) { return rule.host == place; });
+        if (!isOutside)
+            places += (places.empty() ? "" : ",") + place;
+    }
+    return places;
+}
+
 } // namespace
 
 Box::Box(Loop& loop, BoxConfig config)
@@ -68,6 +94,7 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
     GB_TRY(box->prepareFolders());
     const fs::path spool = box->m_config.folder() / "commands";
     GB_TRY(box->launch(spool));
+    GB_TRY(box->openNetwork());
     Box* self = box.get();
     InitClient& init = box->init();
     box->m_commands = std::make_unique<BoxCommands>(
@@ -108,6 +135,32 @@ Status Box::launch(const fs::path& spool)
     if (!running)
         return fail(running.error());
     m_running = std::move(*running);
+    return {};
+}
+
+// The listening socket is made inside, where nothing else is; who takes what comes there is out here.
+Status Box::openNetwork()
+{
+    if (!m_config.network)
+        return {};
+    auto door = init().listenPort();
+    if (!door)
+        return fail(door.error());
+    NetworkProxy::Options options;
+    options.rules = *m_config.network;
+    options.onRefused = [log = m_config.folder() / "start.log"](const std::string& place,
+                            const std::string& why) { tellRefused(log, place, why); };
+    auto proxy = NetworkProxy::start(std::move(door->socket), std::move(options));
+    if (!proxy)
+        return fail(proxy.error());
+    m_network = std::move(*proxy);
+    const std::string url = "http://127.0.0.1:" + std::to_string(door->port);
+    for (const char* name :
+        {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"})
+        m_config.environment.emplace(name, url);
+    const std::string inside = placesInside(*m_config.network);
+    for (const char* name : {"NO_PROXY", "no_proxy"})
+        m_config.environment.emplace(name, inside);
     return {};
 }
 

@@ -10,6 +10,7 @@
 #include "boxgroup.h"
 #include "boxlimits.h"
 #include "boxports.h"
+#include "networkproxy.h"
 
 namespace gb::rpc {
 
@@ -61,6 +62,7 @@ public:
 private:
     Box(Loop& loop, BoxConfig config);
     Status launch(const fs::path& spool);
+    Status openNetwork();
     void watchEnd();
     Status prepareFolders() const;
 
@@ -69,6 +71,7 @@ private:
     std::int64_t m_startedAt = 0;
     std::unique_ptr<BoxGroup> m_group; // before what runs in it, so that it goes after that
     std::unique_ptr<RunningSandbox> m_running;
+    std::unique_ptr<NetworkProxy> m_network;
     UniqueFd m_pidFd;
     bool m_ended = false;
     std::set<BoxObserver*> m_observers;

@@ -53,6 +53,14 @@ Result<BoxConfig> BoxConfig::fromJson(const Json& json)
     config.launch = std::move(*launch);
     if (!config.launch.hostCommand.empty())
         return fail("config.launch", "a sandbox cannot be a program of this machine");
+    if (const auto network = json.find("network"); network != json.end() && network->is_object()) {
+        auto rules = NetworkRules::fromJson(*network);
+        if (!rules)
+            return fail(rules.error());
+        config.network = std::move(*rules);
+    }
+    if (config.network && config.launch.network)
+        return fail("config.network", "a sandbox has either the whole network or a list of hosts");
     return config;
 }
 

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include <rpc/launch/launcher.h>
+
+#include "networkrules.h"
 
 namespace gb::rpc {
 
@@ -25,6 +28,7 @@ struct BoxConfig
     std::int64_t timeout = 0; // seconds, 0: none
     std::int64_t idleTimeout = 0;
     std::string python = "python3"; // inside
+    std::optional<NetworkRules> network; // its way out, where its network is a list of hosts
 
     fs::path folder() const { return dataFolder / "boxes" / id; }
 

@@ -64,6 +64,19 @@ Result<UniqueFd> connectLocal(const Json& request)
     return socket;
 }
 
+Result<UniqueFd> listenLocal()
+{
+    UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (!socket.valid()
+        || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0
+        || ::listen(socket.get(), SOMAXCONN) != 0)
+        return failErrno("cannot listen on", "127.0.0.1", errno);
+    return socket;
+}
+
 } // namespace
 
 Server::Server(int linkFd, int signalFd) : m_link(linkFd), m_signalFd(signalFd) { }
@@ -119,7 +132,7 @@ Status Server::dispatch(const Json& message, const std::string& attachment)
         {"file.put", &Server::onPut}, {"file.get", &Server::onGet}, {"data", &Server::onData},
         {"end", &Server::onEnd}, {"cancel", &Server::onCancel}, {"file.list", &Server::onAsk},
         {"file.stat", &Server::onAsk}, {"file.mkdir", &Server::onAsk}, {"meters", &Server::onAsk},
-        {"connect", &Server::onConnect}, {"shutdown", &Server::onShutdown}};
+        {"connect", &Server::onConnect}, {"listen", &Server::onListen}, {"shutdown", &Server::onShutdown}};
     const auto handler = handlers.find(stringOr(message, "t"));
     if (handler == handlers.end())
         return fail("init.unknown", "init knows no \"" + stringOr(message, "t").substr(0, 40) + "\"");
@@ -260,6 +273,15 @@ Status Server::onAsk(const Json& message, const std::string&)
 Status Server::onConnect(const Json& message, const std::string&)
 {
     auto socket = connectLocal(message);
+    if (!socket)
+        return fail(socket.error());
+    m_link.sendWithFd(Json{{"t", "ok"}, {"ch", integerOr(message, "ch")}, {"fd", true}}, std::move(*socket));
+    return {};
+}
+
+Status Server::onListen(const Json& message, const std::string&)
+{
+    auto socket = listenLocal();
     if (!socket)
         return fail(socket.error());
     m_link.sendWithFd(Json{{"t", "ok"}, {"ch", integerOr(message, "ch")}, {"fd", true}}, std::move(*socket));

@@ -48,6 +48,7 @@ private:
     Status onCancel(const Json& message, const std::string& attachment);
     Status onAsk(const Json& message, const std::string& attachment);
     Status onConnect(const Json& message, const std::string& attachment);
+    Status onListen(const Json& message, const std::string& attachment);
     Status onShutdown(const Json& message, const std::string& attachment);
 
     void collect(std::vector<pollfd>& polled, std::vector<Watched>& watched) const;

@@ -54,6 +54,13 @@ struct FilePart
     std::string bytes;
 };
 
+// A listening socket on the sandbox's own 127.0.0.1, at a port nobody had.
+struct ListeningInside
+{
+    UniqueFd socket;
+    int port = 0;
+};
+
 class InitClient;
 
 // A command in the sandbox. It goes on when nobody holds this; its output stays in the spool under id().
@@ -131,6 +138,7 @@ public:
     Result<Json> meters();
     Result<UniqueFd> connectPort(int port);
     Result<UniqueFd> connectSocket(const std::string& path);
+    Result<ListeningInside> listenPort();
     void shutdown();
 
 private:

@@ -6,6 +6,8 @@
 #include <chrono>
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "initclient.h"
@@ -254,6 +256,24 @@ Result<UniqueFd> InitClient::connectSocket(const std::string& path)
     if (answer && !answer->fd.valid())
         return fail("sandbox.no_descriptor", "the sandbox sent no connection");
     return std::move(answer).map([](Received received) { return std::move(received.fd); });
+}
+
+Result<ListeningInside> InitClient::listenPort()
+{
+    auto answer = ask(Json{{"t", "listen"}});
+    if (!answer)
+        return fail(answer.error());
+    int listens = 0;
+    sockaddr_in address{};
+    socklen_t flagSize = sizeof listens;
+    socklen_t size = sizeof address;
+    const int fd = answer->fd.get();
+    if (fd < 0 || ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flagSize) != 0 || listens == 0
+        || ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0
+        || address.sin_family != AF_INET)
+        return fail("sandbox.no_descriptor", "the sandbox sent no listening socket");
+    ::fcntl(fd, F_SETFL, O_NONBLOCK);
+    return ListeningInside{std::move(answer->fd), ntohs(address.sin_port)};
 }
 
 } // namespace gb
