@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <optional>
+
 #include "command.h"
 #include "listing.h"
 #include "session.h"
@@ -85,7 +87,49 @@ int showCall(const Arguments& arguments, Console& console)
     return Done;
 }
 
-int finishCall(Console& console, const Result<api::Client::Answer>& answer)
+// What a function yields, printed as it comes: one value a line. The result in the end is the list of all of
+// them, so only what was not printed by then is left to say.
+class ItemPrinter
+{
+public:
+    ItemPrinter(Session& session, const Console& console) : m_console(console)
+    {
+        QObject::connect(&session.client(), &api::Client::notified, &m_guard,
+            [this](const QString& method, const Json& params, const QByteArray& text) {
+                if (method == QStringLiteral("calls.event") && stringOr(params, "event") == "item")
+                    take(integerOr(params, "index"), text);
+            });
+    }
+
+    bool any() const { return m_any; }
+
+    void printRest(const std::string& result) const
+    {
+        const Json items = Json::parse(result, nullptr, false);
+        for (auto left = static_cast<std::size_t>(m_printed); items.is_array() && left < items.size(); ++left)
+            m_console.printLine(items[left]);
+    }
+
+private:
+    // One that is too large for a notification, or left out because we read too slowly, comes with the
+    // result.
+    void take(std::int64_t index, const QByteArray& text)
+    {
+        m_any = true;
+        if (index != m_printed || text.isEmpty())
+            return;
+        ++m_printed;
+        m_console.out(text.toStdString() + "\n");
+    }
+
+    QObject m_guard;
+    const Console& m_console;
+    std::int64_t m_printed = 0;
+    bool m_any = false;
+};
+
+int finishCall(
+    Console& console, const Result<api::Client::Answer>& answer, const ItemPrinter* items = nullptr)
 {
     if (!answer)
         return console.fail(answer.error());
@@ -100,6 +144,10 @@ int finishCall(Console& console, const Result<api::Client::Answer>& answer)
     }
     for (const Json& piece : record.value("output", Json::array()))
         console.note(printable(stringOr(piece, "text")));
+    if (good && items && items->any()) {
+        items->printRest(answer->attachment);
+        return Done;
+    }
     if (good) {
         console.out(
             (answer->attachment.empty() ? record.value("result", Json()).dump() : answer->attachment) + "\n");
@@ -139,10 +187,15 @@ int runCall(const Arguments& arguments, Console& console)
     const auto interface = findInterface(session, arguments.value("--interface"));
     if (!interface)
         return console.fail(interface.error());
+    // A program gets one object with everything in it.
+    std::optional<ItemPrinter> items;
+    if (!console.json())
+        items.emplace(session, console);
     return finishCall(console,
         session.call("calls.run",
             Json{{"interface", *interface}, {"fn", arguments.positional().front()}, {"args", Json::array()},
-                {"kwargs", *named}}));
+                {"kwargs", *named}}),
+        items ? &*items : nullptr);
 }
 
 int resendCall(const Arguments& arguments, Console& console)
