@@ -3,62 +3,25 @@
 
 #include <QTest>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "attempts.h"
 #include "ownpythonbox.h"
 
 using namespace gb;
 using namespace gb::test;
-
-namespace {
-
-// What a piece of Python does with this process's own rights: the positive control of every refusal.
-QString outside(const std::string& code)
-{
-    const auto said = std::string("import sys\n") + code;
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        return "no pipe";
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::dup2(ends[1], 1);
-        ::execl("/usr/bin/python3", "python3", "-I", "-c", said.c_str(), nullptr);
-        ::_exit(127);
-    }
-    ::close(ends[1]);
-    QString text;
-    char buffer[4096];
-    for (ssize_t got = 0; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-        text += QString::fromUtf8(buffer, static_cast<int>(got));
-    ::close(ends[0]);
-    ::waitpid(child, nullptr, 0);
-    return text.trimmed();
-}
-
-// Prints "yes" or the name of the error; used inside and outside.
-std::string attempt(const std::string& code)
-{
-    std::string indented;
-    for (const char c : code)
-        indented += c == '\n' ? std::string("\n    ") : std::string(1, c);
-    return "import os, sys, socket, ctypes, errno\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-           "def check(result):\n    if result < 0: raise OSError(ctypes.get_errno(), "
-           "os.strerror(ctypes.get_errno()))\n"
-           "try:\n    "
-        + indented
-        + "\n    print('yes')\nexcept OSError as e:\n    print(errno.errorcode.get(e.errno, e.errno))\n";
-}
-
-} // namespace
 
 class TestIsolation : public QObject
 {
@@ -109,6 +72,10 @@ private Q_SLOTS:
             qPrintable(answer));
         QCOMPARE(
             inside(attempt("os.close(os.open('/workspace/x', os.O_WRONLY | os.O_CREAT))")), QString("yes"));
+        // What root may do outside, and the root inside may not.
+        if (::geteuid() == 0 && path.endsWith("core_pattern"))
+            QCOMPARE(outside(attempt("os.close(os.open('" + path.toStdString() + "', os.O_WRONLY))")),
+                QString("yes"));
     }
 
     void theHostsFilesAreNotThere()
@@ -223,6 +190,50 @@ private Q_SLOTS:
         QCOMPARE(inside(attempt("check(libc.syscall(" + std::to_string(SYS_getpid) + "))")), QString("yes"));
     }
 
+    void nobodyIsTraced()
+    {
+        // Being traced by one's parent asks for no rights at all.
+        const std::string code = attempt("check(libc.ptrace(0, 0, 0, 0))");
+        QCOMPARE(inside(code), QString("EPERM"));
+        QCOMPARE(outside(code), QString("yes"));
+    }
+
+    void whatLinksIntoTheStoreStaysAsItIs()
+    {
+        // As layers of packages are made: one file, in the layer and in the cache.
+        const auto made = runMapped(m_store.path(),
+            {"sh", "-c", "mkdir -p lower cache && echo shared > cache/file && ln cache/file lower/file"},
+            buildTools());
+        QVERIFY(made && made->code == 0);
+        auto spec = ownPythonSpec(m_store);
+        spec->lowers = {"lower"};
+        spec->upper = "upper";
+        spec->work = "work";
+        spec->folders = {"workspace", "upper", "work"};
+        spec->readOnlyRoot = false;
+        spec->binds.push_back({"cache", "/cache", true});
+        auto sandbox = launchSandbox(*spec, buildTools());
+        QVERIFY2(sandbox.has_value(), sandbox ? "" : sandbox.error().message.c_str());
+        const auto change = [&](const std::string& how) {
+            return (*sandbox)->init().run(
+                python("import os, mmap\n" + how + "\nprint(open('/file').read())"));
+        };
+        const std::string memory = "f = open('/file', 'r+b'); m = mmap.mmap(f.fileno(), 0); m[0:1] = b'X'; "
+                                   "m.flush(); m.close(); f.close()";
+        for (const std::string& how : {std::string("open('/file', 'a').write('more')"), memory,
+                 std::string("os.truncate('/file', 2)"), std::string("os.chmod('/file', 0o4777)")}) {
+            const auto changed = change(how);
+            QVERIFY2(changed && changed->code == 0, changed ? changed->errors.c_str() : "");
+        }
+        QVERIFY(change("pass")->output != "shared\n\n"); // it did change what it sees
+        const std::string look =
+            "import os\nprint(open('/cache/file').read(), oct(os.stat('/cache/file').st_mode))";
+        QCOMPARE((*sandbox)->init().run(python(look))->output, std::string("shared\n 0o100644\n"));
+        // The control: where the cache itself can be written, its file changes.
+        QCOMPARE((*sandbox)->init().run(python("open('/cache/file', 'a').write('more')\n" + look))->output,
+            std::string("shared\nmore 0o100644\n"));
+    }
+
     void noNewUserNamespaces()
     {
         constexpr const char* code = "check(libc.unshare(0x10000000))";
@@ -334,6 +345,7 @@ private Q_SLOTS:
 
     void withoutIsolationNothingRuns()
     {
+        QCOMPARE(codeWithoutBubblewrap(), QString("sandbox.no_bwrap"));
         LaunchTools tools = buildTools();
         tools.init = "/nonexistent/init";
         auto spec = ownPythonSpec(m_store);
@@ -345,6 +357,36 @@ private Q_SLOTS:
     }
 
 private:
+    // What starting says on a machine on which bubblewrap is no program: a copy of this process with mounts
+    // of its own stands for it.
+    QString codeWithoutBubblewrap() const
+    {
+        std::array<int, 2> ends{};
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+            return "no pipe";
+        const pid_t child = ::fork();
+        if (child == 0) {
+            std::string said = "no namespace";
+            if (::unshare(CLONE_NEWNS | (::geteuid() == 0 ? 0 : CLONE_NEWUSER)) == 0) {
+                ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+                for (const char* place : {"/usr/local/bin/bwrap", "/usr/bin/bwrap"})
+                    ::mount("/dev/null", place, nullptr, MS_BIND, nullptr);
+                const auto started = launchSandbox(*ownPythonSpec(m_store), buildTools());
+                said = started ? "started" : started.error().code;
+                const bool saysHow = !started && started.error().message.find("install") != std::string::npos;
+                said += saysHow ? "" : ", and not what to do";
+            }
+            (void)!::write(ends[1], said.data(), said.size());
+            ::_exit(0);
+        }
+        ::close(ends[1]);
+        std::array<char, 256> buffer{};
+        const ssize_t got = ::read(ends[0], buffer.data(), buffer.size());
+        ::close(ends[0]);
+        ::waitpid(child, nullptr, 0);
+        return QString::fromUtf8(buffer.data(), std::max<ssize_t>(0, got));
+    }
+
     QString inside(const std::string& code)
     {
         const auto record = m_sandbox->init().run(python(code));
