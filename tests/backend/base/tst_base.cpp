@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <backend/base/clock.h>
+#include <backend/base/concealer.h>
 #include <backend/base/files.h>
 #include <backend/base/hash.h>
 #include <backend/base/ids.h>
@@ -21,6 +22,44 @@ class TestBase : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void namesAreConcealed_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("whole") << "see Acme/Cat-7b."
+                               << "see x_1.";
+        QTest::newRow("escaped") << R"({"a":"acme\/cat-7B"})"
+                                 << R"({"a":"x_1"})";
+        QTest::newRow("paths") << "/m/models--acme--cat-7b/acme_cat-7b/acme%2Fcat-7b"
+                               << "/m/models--x_1/x_1/x_1";
+        QTest::newRow("variable") << "MODEL_ACME_CAT_7B_PATH"
+                                  << "MODEL_x_1_PATH";
+        QTest::newRow("word") << "Cat-7b, (cat-7B) cat_7b"
+                              << "x_1, (x_1) x_1";
+        QTest::newRow("in a word") << "tomcat-7b cat-7bx"
+                                   << "tomcat-7b cat-7bx";
+        QTest::newRow("escapes") << R"("\ncat-7b\u00e9cat-7b\\ncat-7b")"
+                                 << R"("\nx_1\u00e9x_1\\ncat-7b")";
+        QTest::newRow("other") << "acme cat 7b opt"
+                               << "acme cat 7b opt";
+        QTest::newRow("short names only whole") << "tiny/opt opt option"
+                                                << "x_2 opt option";
+    }
+
+    void namesAreConcealed()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, expected);
+        Concealer concealer;
+        QVERIFY(concealer.isEmpty());
+        concealer.add("acme/Cat-7b", "x_1");
+        concealer.add("tiny/opt", "x_2");
+        QCOMPARE(QString::fromStdString(concealer.conceal(text.toStdString())), expected);
+        QCOMPARE(concealer.finds(text.toStdString()), text != expected);
+        QCOMPARE(
+            QString::fromStdString(concealer.conceal("cat-7b", Concealer::Names::Whole)), QString("cat-7b"));
+    }
+
     void jsonKeepsOrderAndRefusesAttacks()
     {
         const auto good = parseJson(R"({"b":1,"a":[1,{"c":null}]})");
