@@ -3,7 +3,8 @@
 #
 # A room is a folder with a CMakeLists.txt that calls gb_add_library(). Its target is named after its path
 # (backend/base -> gb_backend_base), it takes every source beside it, and it may include and call only the
-# rooms on its LINKS line and what those can see. tests/architecture/check.py reads the same lines.
+# rooms on its LINKS line and what those can see. tests/architecture/rooms.py reads the same lines in
+# every build and stops it at a wrong include.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
