@@ -16,6 +16,7 @@ Check checkDistribution(const DoctorOptions& options);
 Check checkSubordinateIds(const DoctorOptions& options);
 Check checkOverlay(const DoctorOptions& options);
 Check checkBubblewrap(const DoctorOptions& options);
+Check checkIsolation(const DoctorOptions& options);
 Check checkImageBuilder(const DoctorOptions& options);
 Check checkCgroups(const DoctorOptions& options);
 

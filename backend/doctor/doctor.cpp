@@ -37,10 +37,10 @@ std::vector<Check> runDoctor(const DoctorOptions& options)
     constexpr std::pair<const char*, Function> checks[] = {{"display", checkDisplay},
         {"webengine", checkWebEngine}, {"user_namespaces", checkUserNamespaces},
         {"distribution", checkDistribution}, {"subordinate_ids", checkSubordinateIds},
-        {"overlay", checkOverlay}, {"bubblewrap", checkBubblewrap}, {"image_builder", checkImageBuilder},
-        {"cgroups", checkCgroups}, {"keyring", checkKeyring}, {"gpu", checkGpu}, {"disk", checkDisk},
-        {"ports", checkPorts}, {"pythons", checkPythons}, {"hub", checkHub}, {"token", checkToken},
-        {"agents", checkAgents}};
+        {"overlay", checkOverlay}, {"bubblewrap", checkBubblewrap}, {"isolation", checkIsolation},
+        {"image_builder", checkImageBuilder}, {"cgroups", checkCgroups}, {"keyring", checkKeyring},
+        {"gpu", checkGpu}, {"disk", checkDisk}, {"ports", checkPorts}, {"pythons", checkPythons},
+        {"hub", checkHub}, {"token", checkToken}, {"agents", checkAgents}};
     std::vector<Check> found;
     for (const auto& [id, check] : checks)
         if (options.only.empty() || options.only == id)

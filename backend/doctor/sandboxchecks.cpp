@@ -212,6 +212,33 @@ Check checkBubblewrap(const DoctorOptions& options)
         "bwrap");
 }
 
+// What the daemon found when it last started (backend/sandbox/local/isolationproof.h).
+Check checkIsolation(const DoctorOptions& options)
+{
+    Check check{
+        "isolation", "Isolation", State::Ok, "A sandbox cannot see or change what it must not.", {}, {}};
+    const auto proof = parseJson(textOfFile(options.dataFolder / "isolation.json"));
+    if (!proof || !proof->is_object()) {
+        check.meaning = "Glovebox tries the isolation of sandboxes when it starts; it has not yet.";
+        check.detail = "no record";
+        return check;
+    }
+    std::string denied;
+    for (const Json& one : proof->value("checks", Json::array())) {
+        if (boolOr(one, "denied_inside") && boolOr(one, "possible_outside"))
+            denied += (denied.empty() ? "" : ", ") + stringOr(one, "name");
+    }
+    check.detail =
+        (denied.empty() ? "nothing was denied" : "denied: " + denied) + "; " + stringOr(*proof, "kernel");
+    if (boolOr(*proof, "passed"))
+        return check;
+    check.state = State::Failed;
+    check.meaning = "Sandboxes do not start, because their isolation failed its test.";
+    check.detail = stringOr(*proof, "failure") + "; " + check.detail;
+    check.fix = "Repair what is named above, then: glovebox daemon stop && glovebox doctor";
+    return check;
+}
+
 Check checkImageBuilder(const DoctorOptions& options)
 {
     Check check = programCheck(options,

@@ -16,7 +16,7 @@ constexpr std::int64_t longestSeconds = 30L * 24 * 3600;
 constexpr std::int64_t smallestMemory = 64L << 20;
 constexpr std::int64_t smallestDisk = 16L << 20;
 
-constexpr const char* networkHelp = "write \"off\", \"on\", or a list of hosts like [\"pypi.org\"]";
+constexpr const char* networkHelp = "write \"off\", \"on\", or a list of hosts like [\"data.example.org\"]";
 
 void readModel(const Json& json, const std::string& where, SandboxSpec& spec, std::vector<SpecProblem>& out)
 {

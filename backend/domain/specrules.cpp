@@ -213,12 +213,15 @@ Verdict hostPattern(std::string_view text)
 {
     static const std::regex pattern(
         R"((\*\.)?[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*(:\d{1,5})?)");
+    static const std::regex range(R"([0-9.]+/\d{1,2}|[0-9A-Fa-f:.]+:[0-9A-Fa-f:.]*/\d{1,3})");
+    if (matches(text, range))
+        return {};
     if (text.find("://") != std::string_view::npos || text.find('/') != std::string_view::npos)
         return Complaint{
-            quoted(text) + " is an address, not a host", "write only the host, like \"pypi.org\""};
+            quoted(text) + " is an address, not a host", "write only the host, like \"data.example.org\""};
     if (!matches(text, pattern))
         return Complaint{quoted(text) + " is not a host",
-            "write it like \"pypi.org\", \"*.example.org\" or \"host:8443\""};
+            "write it like \"data.example.org\", \"*.example.org\", \"host:8443\" or \"10.0.0.0/8\""};
     return {};
 }
 

@@ -67,6 +67,7 @@ struct SandboxPlan
     std::vector<PlanStep> steps;
     std::vector<SpecProblem> problems; // what speaks against it, and what is only a warning
     std::optional<double> pricePerHour;
+    std::vector<std::string> hosts; // what it may reach, where its network is a list
 
     bool isPossible() const;
 };
@@ -138,6 +139,8 @@ public:
     virtual ~SandboxProvider() = default;
 
     virtual std::string id() const = 0;
+    // Called once when the daemon has started, so that the first sandbox need not wait for what can be known.
+    virtual void prepare() { }
     virtual SandboxCapabilities capabilities(const std::map<std::string, std::string>& environment) = 0;
     // What create() would do. A spec this provider can do nothing with is an error or has problems.
     virtual Result<SandboxPlan> plan(const SandboxRequest& request) = 0;

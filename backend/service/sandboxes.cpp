@@ -77,6 +77,7 @@ Status Sandboxes::open()
     for (const auto& provider : m_providers) {
         m_unlisted.insert(provider->id());
         reconcile(provider, true);
+        onPool([provider] { provider->prepare(); });
     }
     m_minute.start();
     return {};

@@ -93,6 +93,8 @@ Result<Json> planOf(SandboxProvider& provider, const SandboxOrder& order)
         answer["problems"].push_back(problem.toJson());
     for (const SpecProblem& problem : order.request.spec.problems())
         answer["problems"].push_back(problem.toJson());
+    if (!plan->hosts.empty())
+        answer["hosts"] = plan->hosts;
     if (plan->pricePerHour)
         answer["price_per_hour"] = *plan->pricePerHour;
     return answer;

@@ -9,6 +9,8 @@
 
 #include <arpa/inet.h>
 
+#include <rpc/keeper/values.h>
+
 namespace gb::rpc {
 namespace {
 
@@ -104,7 +106,8 @@ Result<UpstreamProxy> readUpstream(const Json& json)
     UpstreamProxy upstream;
     upstream.host = stringOr(json, "host");
     upstream.port = static_cast<int>(integerOr(json, "port"));
-    upstream.authorization = stringOr(json, "authorization");
+    if (const std::string credentials = stringOr(json, "credentials"); !credentials.empty())
+        upstream.authorization = "Basic " + base64(credentials);
     if (upstream.host.empty() || upstream.port < 1)
         return fail("config.network", "the upstream proxy needs a host and a port");
     return upstream;

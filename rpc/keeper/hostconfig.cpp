@@ -73,6 +73,10 @@ Result<HostConfig> HostConfig::fromJson(const Json& json)
     config.env = objectOr(json, "env");
     if (const auto models = json.find("models"); models != json.end() && models->is_array())
         config.models = *models;
+    for (const Json& hidden : json.value("conceal", Json::array())) {
+        if (const std::string name = stringOr(hidden, "name"); !name.empty())
+            config.concealer.add(name, stringOr(hidden, "alias"));
+    }
     if (const auto origins = json.find("origins"); origins != json.end() && origins->is_array()) {
         for (const Json& origin : *origins)
             config.origins.push_back(origin.is_string() ? origin.get<std::string>() : std::string());

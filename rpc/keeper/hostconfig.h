@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <backend/base/concealer.h>
 #include <backend/base/files.h>
 
 namespace gb::rpc {
@@ -55,6 +56,7 @@ struct HostConfig
     bool watch = false;
     bool showPaths = false; // agents too may see paths and tracebacks
     Json models = Json::array();
+    Concealer concealer; // of the names of hidden models
     Json env = Json::object();
     std::vector<std::string> origins; // allowed Origin headers
     Caller caller{"script", "serve", {}};

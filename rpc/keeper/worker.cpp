@@ -50,8 +50,11 @@ Result<std::unique_ptr<Worker>> Worker::start(
 {
     std::unique_ptr<Worker> worker(new Worker(std::move(handlers), generation));
     Worker* self = worker.get();
-    WorkerHome::Handlers home{
-        [self](const char* stream, std::string_view text) { self->m_handlers.printed(stream, text); },
+    worker->m_concealer = config.concealer;
+    WorkerHome::Handlers home{[self](const char* stream, std::string_view text) {
+                                  self->m_handlers.printed(
+                                      stream, self->m_concealer.conceal(std::string(text)));
+                              },
         [self](const WorkerExit& exit) {
             const auto handler = self->m_handlers.exited;
             handler(exit);
@@ -180,8 +183,21 @@ void Worker::kill()
     m_home->kill(SIGKILL);
 }
 
+SharedText Worker::concealed(SharedText text) const
+{
+    if (m_concealer.isEmpty() || !m_concealer.finds(text.view()))
+        return text;
+    return m_concealer.conceal(std::string(text.view()));
+}
+
 void Worker::frame(std::string& json, SharedText attachment)
 {
+    // Everything a worker says comes this way; only the bytes of tensors are no text.
+    if (!m_concealer.isEmpty()) {
+        json = m_concealer.conceal(std::move(json));
+        if (!json.starts_with(R"({"t":"tensor.data")"))
+            attachment = concealed(std::move(attachment));
+    }
     if (takePlainResult(json, attachment))
         return;
     const auto header = parseJson(json);

@@ -74,8 +74,11 @@ private:
     void takeResult(const Json& header, SharedText attachment);
     bool takePlainResult(std::string_view json, SharedText& attachment);
 
+    SharedText concealed(SharedText text) const;
+
     Handlers m_handlers;
     int m_generation;
+    Concealer m_concealer;
     Json m_hello = Json::object();
     std::unique_ptr<WorkerHome> m_home;
     int m_running = 0; // calls it has not answered

@@ -29,30 +29,6 @@ std::string valueOr(const std::map<std::string, std::string>& map, const std::st
     return found == map.end() ? "" : found->second;
 }
 
-// pip's settings under the names of its command line; the environment wins over files, later files over
-// earlier ones.
-std::map<std::string, std::string> pipSettings(const std::map<std::string, std::string>& environment)
-{
-    const std::string home = valueOr(environment, "HOME");
-    std::map<std::string, std::string> settings;
-    const std::string config = valueOr(environment, "XDG_CONFIG_HOME");
-    for (const std::string& file : {std::string("/etc/xdg/pip/pip.conf"), std::string("/etc/pip.conf"),
-             home + "/.pip/pip.conf", (config.empty() ? home + "/.config" : config) + "/pip/pip.conf",
-             valueOr(environment, "PIP_CONFIG_FILE")}) {
-        for (auto& [key, value] : parsePipConfig(readFile(file).value_or("")))
-            settings[key] = value;
-    }
-    for (const auto& [name, value] : environment) {
-        if (!name.starts_with("PIP_") || name == "PIP_CONFIG_FILE")
-            continue;
-        std::string key = name.substr(4);
-        std::transform(key.begin(), key.end(), key.begin(),
-            [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
-        settings[key] = value;
-    }
-    return settings;
-}
-
 std::vector<std::string> wordsOf(std::string list)
 {
     std::ranges::replace(list, ',', ' '); // uv separates with commas, pip with spaces
@@ -195,7 +171,29 @@ std::vector<std::string> localFolders(const std::string& list)
     return folders;
 }
 
-BuildSettings readBuildSettings(const std::map<std::string, std::string>& environment)
+std::map<std::string, std::string> pipSettings(const std::map<std::string, std::string>& environment)
+{
+    const std::string home = valueOr(environment, "HOME");
+    std::map<std::string, std::string> settings;
+    const std::string config = valueOr(environment, "XDG_CONFIG_HOME");
+    for (const std::string& file : {std::string("/etc/xdg/pip/pip.conf"), std::string("/etc/pip.conf"),
+             home + "/.pip/pip.conf", (config.empty() ? home + "/.config" : config) + "/pip/pip.conf",
+             valueOr(environment, "PIP_CONFIG_FILE")}) {
+        for (auto& [key, value] : parsePipConfig(readFile(file).value_or("")))
+            settings[key] = value;
+    }
+    for (const auto& [name, value] : environment) {
+        if (!name.starts_with("PIP_") || name == "PIP_CONFIG_FILE")
+            continue;
+        std::string key = name.substr(4);
+        std::transform(key.begin(), key.end(), key.begin(),
+            [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
+        settings[key] = value;
+    }
+    return settings;
+}
+
+BuildSettings readPackageSettings(const std::map<std::string, std::string>& environment)
 {
     BuildSettings settings;
     static const std::set<std::string> proxies{"http_proxy", "https_proxy", "no_proxy", "all_proxy",
@@ -213,6 +211,12 @@ BuildSettings readBuildSettings(const std::map<std::string, std::string>& enviro
     const auto pip = pipSettings(environment);
     translatePip(pip, valueOr(environment, "HOME"), settings);
     passCertificates(environment, valueOr(pip, "cert"), settings);
+    return settings;
+}
+
+BuildSettings readBuildSettings(const std::map<std::string, std::string>& environment)
+{
+    BuildSettings settings = readPackageSettings(environment);
     settings.aptOptions = aptAcquireOptions();
     return settings;
 }

@@ -25,6 +25,12 @@ struct BuildSettings
 // From an environment (PIP_*, UV_*, proxies, CA variables), the pip configuration files of that person and
 // the apt configuration of the machine.
 BuildSettings readBuildSettings(const std::map<std::string, std::string>& environment);
+// The same without apt's, which takes a moment to ask for.
+BuildSettings readPackageSettings(const std::map<std::string, std::string>& environment);
+
+// pip's settings under the names of its command line; the environment wins over files, later files over
+// earlier ones.
+std::map<std::string, std::string> pipSettings(const std::map<std::string, std::string>& environment);
 
 // pip.conf's "key = value" lines of [global] and [install], with continuation lines.
 std::map<std::string, std::string> parsePipConfig(const std::string& text);

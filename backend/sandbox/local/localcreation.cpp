@@ -3,6 +3,7 @@
 
 #include <backend/sandbox/boxclient.h>
 
+#include "hiddenmodels.h"
 #include "hoststart.h"
 #include "localcontents.h"
 #include "localprovider.h"
@@ -136,23 +137,47 @@ private:
         constexpr unsigned onlyOurs = 0600;
         GB_TRY(writeFileAtomic(
             folder / "box.json", Json{{"id", m_request.id}, {"nonce", m_request.nonce}}.dump(), onlyOurs));
-        const Json sandbox{{"id", m_request.id}, {"nonce", m_request.nonce}, {"name", spec.name},
+        Json sandbox{{"id", m_request.id}, {"nonce", m_request.nonce}, {"name", spec.name},
             {"data_folder", m_provider.m_options.dataFolder.string()}, {"launch", launch.toJson()},
             {"environment", m_recipe.environment}, {"secrets", m_start.secrets},
             {"secrets_in_exec", !spec.scoped}, {"memory", spec.memory}, {"timeout", spec.timeout.value_or(0)},
             {"idle_timeout", spec.idleTimeout.value_or(0)}, {"box_folder", "boxes/" + m_request.id},
             {"python", m_recipe.python}};
+        if (m_start.network)
+            sandbox["network"] = m_start.network->toJson();
         const auto answer =
             startHost(m_provider.m_options.host, Json{{"sandbox", sandbox}, {"detached", true}},
                 folder / "keeper.log", [this] { return m_watch.isCancelled(); });
         if (!answer)
             return fail(withLog(answer.error(), folder / "keeper.log"));
-        Json models = Json::array();
-        for (const ModelSpec& model : spec.models)
-            models.push_back({{"id", model.name}, {"path", LocalRecipe::placeOf(model.name)}});
         m_handle = Json{{"control", stringOr(*answer, "control")}, {"pid", integerOr(*answer, "pid")},
-            {"python", m_recipe.python}, {"models", std::move(models)}};
+            {"python", m_recipe.python}};
+        describeModels();
         return {};
+    }
+
+    // For interfaces that are served here. Where an agent runs code, a worker does not know a hidden name
+    // either.
+    void describeModels()
+    {
+        const auto aliases = hiddenAliases(m_start.spec);
+        m_handle["models"] = Json::array();
+        m_handle["conceal"] = Json::array();
+        for (const auto& [name, alias] : aliases)
+            m_handle["conceal"].push_back({{"name", name}, {"alias", alias}});
+        for (const ModelSpec& model : m_start.spec.models) {
+            const auto hidden = aliases.find(model.name);
+            if (hidden == aliases.end()) {
+                m_handle["models"].push_back(
+                    {{"id", model.name}, {"path", LocalRecipe::placeOf(model.name)}});
+                continue;
+            }
+            Json one{{"id", m_start.spec.scoped ? model.name : hidden->second},
+                {"path", LocalRecipe::placeOf(hidden->second)}};
+            if (m_start.spec.scoped)
+                one.update({{"hidden", true}, {"alias", hidden->second}});
+            m_handle["models"].push_back(std::move(one));
+        }
     }
 
     Status fill()

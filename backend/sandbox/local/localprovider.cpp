@@ -13,12 +13,14 @@
 
 #include <unistd.h>
 
+#include <backend/base/clock.h>
 #include <backend/base/ids.h>
 #include <backend/base/log.h>
 #include <backend/base/paths.h>
 #include <backend/sandbox/boxclient.h>
 
 #include "hoststart.h"
+#include "isolationproof.h"
 #include "ownpython.h"
 
 namespace gb {
@@ -107,13 +109,12 @@ SandboxCapabilities LocalProvider::capabilities(const std::map<std::string, std:
         can.available = false;
         can.reason = proven.error().message;
     }
-    can.network = {"off", "on"};
+    can.network = {"off", "hosts", "on"};
     can.fields = {
         {"gpu", {State::Disabled, "the local provider has no GPU to give"}},
         {"gpu_count", {State::Disabled, "the local provider has no GPU to give"}},
         {"docker_in_docker", {State::Disabled, "the local provider does not offer Docker"}},
         {"cpu", {State::Disabled, "the local provider does not limit processors"}},
-        {"models.hidden", {State::Disabled, "the local provider cannot hide a model's name"}},
         {"spend_cap", {State::Hidden, ""}},
     };
     for (const std::string& path : interpreterCandidates(environment)) {
@@ -133,11 +134,16 @@ Result<StartRequest> LocalProvider::startRequest(const SandboxRequest& request) 
     start.spec = request.spec;
     start.experimentFolder = request.experimentFolder;
     start.secrets = request.secrets;
+    start.hiddenFolder = boxFolder(request.id) / "models";
     start.binds = {{m_options.workerPackage.string(), "/run/glovebox/worker/glovebox_worker"}};
-    const bool fetches = request.spec.interpreter.empty() || request.spec.network.mode == NetworkMode::On
-        || !request.spec.repos.empty();
-    if (fetches)
+    start.network = planNetwork(request.spec, request.environment);
+    const bool hasNetwork = start.network || request.spec.network.mode == NetworkMode::On;
+    if (request.spec.interpreter.empty())
         start.build = readBuildSettings(request.environment);
+    else if (hasNetwork || !request.spec.repos.empty())
+        start.build = readPackageSettings(request.environment);
+    if (hasNetwork)
+        start.pip = pipEnvironment(request.environment);
     std::set<std::string> needed;
     for (const ModelSpec& model : request.spec.models) {
         if (model.path.empty())
@@ -206,6 +212,10 @@ Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
         return plan;
     }
     plan.steps = std::move(*steps);
+    if (start->network) {
+        for (const NetworkPlace& place : start->network->places)
+            plan.hosts.push_back(place.text());
+    }
     if (const Status proven = proveIsolation(); !proven)
         plan.problems.push_back(problemFrom(proven.error()));
     // The very checks of a start, without building anything.
@@ -219,38 +229,37 @@ Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
     return plan;
 }
 
-// A shell that looks for what it must not find; what it must find shows that it looked at all.
+void LocalProvider::prepare()
+{
+    if (const Status proven = proveIsolation(); !proven)
+        logWarning("local", "no sandbox can start here: " + proven.error().message);
+    // Asking pip where it looks takes longer than starting a sandbox.
+    (void)packageIndexes({});
+}
+
 Status LocalProvider::proveIsolation()
 {
     const std::lock_guard lock(m_proofMutex);
-    if (m_isProven)
+    const std::string here = kernelHere() + "\n" + bwrapHere();
+    if (m_isProven && m_provenFor == here)
         return {};
+    m_isProven = false;
     GB_TRY(m_images.prepare());
-    LaunchSpec spec;
-    spec.store = m_images.storeFolder();
-    spec.binds = {{"/usr", "/usr"}};
-    spec.links = ownPythonLinks();
-    constexpr std::int64_t small = 1L << 20;
-    spec.tmpfs = {{"/tmp", small, 01777}, {"/run", small, 0755}};
-    spec.readOnlyRoot = true;
-    auto running = launchSandbox(spec, m_options.tools);
-    if (!running)
-        return fail(running.error());
-    ExecSpec look;
-    look.argv = {"/bin/sh", "-c",
-        "[ -e /usr/bin/env ] || echo nothing; [ ! -e /etc/shadow ] || echo files; "
-        "[ ! -e /home ] || echo home; [ ! -d /proc/"
-            + std::to_string(::getpid())
-            + " ] || echo processes; (: > /usr/glovebox) 2>/dev/null && echo writing; "
-              "[ \"$(grep -c : /proc/net/dev)\" = 1 ] || echo network; echo looked"};
-    look.env = {{"PATH", "/usr/bin:/bin"}};
-    const auto seen = (*running)->init().run(look);
-    if (!seen)
-        return fail(seen.error());
-    if (seen->output != "looked\n")
+    const auto begin = monotonicNs();
+    const IsolationProof proof =
+        tryIsolation(m_options.dataFolder / "isolation", m_images.storeFolder(), m_options.tools);
+    const Json json = proof.toJson();
+    logInfo("local", "tried the isolation",
+        {{"passed", proof.isPassed()}, {"ms", (monotonicNs() - begin) / 1'000'000}});
+    // For doctor; a disk that is full is not a reason to start nothing.
+    if (const Status kept =
+            writeFileAtomic(m_options.dataFolder / "isolation.json", json.dump(1) + "\n", 0600);
+        !kept)
+        logWarning("local", kept.error().message);
+    if (!proof.isPassed())
         return fail("sandbox.not_isolated",
-            "a sandbox on this machine would see or change what it must not: " + seen->output,
-            Json{{"seen", seen->output}});
+            "sandboxes on this machine are not proved to be isolated: " + proof.failure, json);
+    m_provenFor = here;
     m_isProven = true;
     return {};
 }
@@ -353,6 +362,7 @@ Result<fs::path> LocalProvider::serve(
     const Json config{{"id", order.id}, {"run", order.run}, {"name", order.name},
         {"interface", order.interface.string()}, {"data_folder", m_options.dataFolder.string()},
         {"watch", order.watch}, {"detached", true}, {"models", record.handle.value("models", Json::array())},
+        {"conceal", record.handle.value("conceal", Json::array())},
         {"worker_via",
             {{"control", socket->string()}, {"python", stringOr(record.handle, "python", "python3")}}}};
     const auto answer = startHost(

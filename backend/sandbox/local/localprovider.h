@@ -31,6 +31,7 @@ public:
     explicit LocalProvider(Options options);
 
     std::string id() const override { return "local"; }
+    void prepare() override;
     SandboxCapabilities capabilities(const std::map<std::string, std::string>& environment) override;
     Result<SandboxPlan> plan(const SandboxRequest& request) override;
     Result<CreatedSandbox> create(const SandboxRequest& request, ProvisionWatch& watch) override;
@@ -48,7 +49,8 @@ private:
 
     Result<StartRequest> startRequest(const SandboxRequest& request) const;
     Result<std::vector<PlanStep>> stepsOf(const StartRequest& request) const;
-    // That what is inside cannot see out; once per start of the daemon.
+    // That what is inside cannot see out: once per start of the daemon, and again when bubblewrap was
+    // replaced.
     Status proveIsolation();
     Status removeWritten(const std::string& id) const;
     fs::path boxFolder(const std::string& id) const { return m_options.dataFolder / "boxes" / id; }
@@ -58,6 +60,7 @@ private:
     Options m_options;
     ImageStore m_images;
     std::mutex m_proofMutex;
+    std::string m_provenFor; // kernel and bubblewrap
     std::atomic<bool> m_isProven = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hiddenmodels.h"
 #include "ownpython.h"
 
 namespace gb {
@@ -25,14 +26,14 @@ Status checkSupported(const SandboxSpec& spec)
             "remove it or use provider = \"modal\"");
     if (!spec.gpu.empty())
         return refuse("gpu", "this provider has no GPU to give", "remove gpu or use provider = \"modal\"");
-    if (spec.network.mode == NetworkMode::AllowList)
-        return refuse(
-            "network", "a list of hosts is not offered by the local provider", "write \"off\" or \"on\"");
-    for (const ModelSpec& model : spec.models) {
-        if (model.hidden)
-            return refuse("models", "hidden models are not offered by the local provider", "remove hidden");
-    }
     return {};
+}
+
+bool isProxyVariable(std::string name)
+{
+    std::ranges::transform(name, name.begin(),
+        [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    return name == "HTTP_PROXY" || name == "HTTPS_PROXY" || name == "ALL_PROXY" || name == "NO_PROXY";
 }
 
 std::string shortModelName(const std::string& name)
@@ -113,12 +114,7 @@ Result<LaunchSpec> LocalRecipe::make(const BuildProgress& progress)
     environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"HOME", "/home/box"}, {"LANG", "C.UTF-8"},
         {"LC_ALL", "C.UTF-8"}, {"PYTHONUNBUFFERED", "1"}};
     GB_TRY(spec.interpreter.empty() ? addImage(launch, progress) : addOwnPython(launch));
-    if (launch.network) {
-        launch.binds.push_back({"/etc/resolv.conf", "/etc/resolv.conf"});
-        for (const auto& [name, value] : m_request.build.env)
-            environment[name] = value;
-        launch.binds.insert(launch.binds.end(), m_request.build.binds.begin(), m_request.build.binds.end());
-    }
+    addNetwork(launch);
     GB_TRY(addModels(launch));
     addMounts(launch);
     launch.binds.insert(launch.binds.end(), m_request.binds.begin(), m_request.binds.end());
@@ -130,6 +126,23 @@ Result<LaunchSpec> LocalRecipe::make(const BuildProgress& progress)
                 "secrets", secret + " is not set", "set it in your environment, in .env or in the key store");
     }
     return launch;
+}
+
+// A list of hosts is the keeper's to keep; what is said here makes programs find packages.
+void LocalRecipe::addNetwork(LaunchSpec& launch)
+{
+    if (!launch.network && !m_request.network)
+        return;
+    if (launch.network)
+        launch.binds.push_back({"/etc/resolv.conf", "/etc/resolv.conf"});
+    for (const auto* settings : {&m_request.build.env, &m_request.pip}) {
+        for (const auto& [name, value] : *settings) {
+            // With a list the way out is the keeper's; theirs is asked by the keeper.
+            if (launch.network || !isProxyVariable(name))
+                environment[name] = value;
+        }
+    }
+    launch.binds.insert(launch.binds.end(), m_request.build.binds.begin(), m_request.build.binds.end());
 }
 
 Status LocalRecipe::addOwnPython(LaunchSpec& launch)
@@ -183,18 +196,48 @@ Status LocalRecipe::addModels(LaunchSpec& launch)
         if (!model.path.empty())
             folders[model.name] = m_request.local(model.path);
     }
+    m_aliases = hiddenAliases(m_request.spec);
+    const auto count = [this](const std::string& name) {
+        if (!m_aliases.contains(name))
+            ++m_shortNames[shortModelName(name)];
+    };
     for (const auto& [name, folder] : folders)
-        ++m_shortNames[shortModelName(name)];
+        count(name);
     for (const ModelFiles& model : m_request.modelFiles) {
         if (!folders.contains(model.name))
-            ++m_shortNames[shortModelName(model.name)];
+            count(model.name);
     }
     for (const auto& [name, folder] : folders)
-        GB_TRY(addModel(launch, name, folder));
+        GB_TRY(m_aliases.contains(name) ? addHidden(launch, name, filesIn(folder))
+                                        : addModel(launch, name, folder));
     for (const ModelFiles& model : m_request.modelFiles) {
-        if (!folders.contains(model.name))
+        if (folders.contains(model.name))
+            continue;
+        if (m_aliases.contains(model.name))
+            GB_TRY(addHidden(launch, model.name, model.files));
+        else
             addModelFiles(launch, model);
     }
+    return {};
+}
+
+// The sources of binds show in /proc/self/mountinfo, so these lie under neutral names out here as well.
+Status LocalRecipe::addHidden(
+    LaunchSpec& launch, const std::string& name, const std::vector<ModelSource::File>& files)
+{
+    const std::string& alias = m_aliases.at(name);
+    std::string base;
+    for (const ModelSpec& model : m_request.spec.models) {
+        if (model.name == name && model.isPeft)
+            base = modelPlace(
+                m_aliases.contains(model.baseModel) ? m_aliases.at(model.baseModel) : model.baseModel);
+    }
+    const fs::path folder = m_request.hiddenFolder / alias;
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    GB_TRY(makeNeutralFolder(files, concealerOf(m_aliases), base, folder));
+    launch.binds.push_back({folder.string(), modelPlace(alias)});
+    addModelNames(launch, alias);
     return {};
 }
 

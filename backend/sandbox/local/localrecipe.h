@@ -7,6 +7,7 @@
 #include <rpc/launch/launchspec.h>
 
 #include "imagestore.h"
+#include "packageindexes.h"
 
 namespace gb {
 
@@ -26,7 +27,10 @@ struct StartRequest
     std::vector<LocalModel> models; // beyond those that name a path in the spec
     std::vector<ModelFiles> modelFiles; // those of the hub's cache
     BuildSettings build;
+    std::optional<NetworkPlan> network; // where the network is a list of hosts
+    std::map<std::string, std::string> pip; // what pip inside is told, where it has a network
     fs::path spoolFolder;
+    fs::path hiddenFolder; // where hidden models are laid out under neutral names
     std::vector<BindSpec> binds; // what the keeper needs inside
 
     fs::path local(const std::string& path) const
@@ -58,15 +62,19 @@ private:
     Status addOwnPython(LaunchSpec& launch);
     Status addImage(LaunchSpec& launch, const BuildProgress& progress);
     Status addModels(LaunchSpec& launch);
+    Status addHidden(
+        LaunchSpec& launch, const std::string& name, const std::vector<ModelSource::File>& files);
     Status addModel(LaunchSpec& launch, const std::string& name, const fs::path& folder);
     void addModelFiles(LaunchSpec& launch, const ModelFiles& model);
     void addModelNames(LaunchSpec& launch, const std::string& name);
+    void addNetwork(LaunchSpec& launch);
     void addMounts(LaunchSpec& launch);
     void warn(std::string field, std::string message, std::string fix);
     std::string box() const { return "boxes/" + m_request.id; }
 
     const ImageStore& m_images;
     const StartRequest& m_request;
+    std::map<std::string, std::string> m_aliases; // of hidden models
     std::map<std::string, int> m_shortNames; // how many models would answer to one
 };
 

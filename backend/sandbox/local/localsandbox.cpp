@@ -6,6 +6,7 @@
 #include <backend/base/ids.h>
 #include <rpc/launch/foldercopy.h>
 
+#include "hiddenmodels.h"
 #include "localcontents.h"
 
 namespace gb {
@@ -60,6 +61,8 @@ Result<std::unique_ptr<LocalSandbox>> LocalSandbox::start(
         return fail("sandbox.id", "a sandbox needs a new id");
     GB_TRY(LocalRecipe::check(request.spec));
     GB_TRY(images.prepare());
+    if (!hiddenAliases(request.spec).empty())
+        return fail("sandbox.cannot_hide", "hidden models need a keeper");
     std::unique_ptr<LocalSandbox> sandbox(new LocalSandbox(images, std::move(request)));
     Status done = [&]() -> Status {
         auto launch = sandbox->m_recipe.make(progress);

@@ -184,8 +184,6 @@ private Q_SLOTS:
                                 << "docker_in_docker";
         QTest::newRow("gpu") << R"({"gpu": "A100"})"
                              << "gpu";
-        QTest::newRow("hosts") << R"({"network": ["example.org"]})"
-                               << "network";
         QTest::newRow("python") << R"({"python_version": "3.12"})"
                                 << "python_version";
         QTest::newRow("interpreter") << R"({"interpreter": "/bin/true"})"

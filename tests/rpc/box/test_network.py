@@ -242,7 +242,7 @@ def test_the_persons_own_proxy_is_asked(start: Callable[..., BoxProcess], listed
     threading.Thread(target=serve, daemon=True).start()
     network = {"hosts": [{"host": "far.example", "port": 443}, {"host": "far.example", "port": 80},
                          {"host": "localhost", "port": listed.port, "private": True}],
-               "upstream": {"host": "127.0.0.1", "port": upstream.getsockname()[1], "authorization": "Basic eDp5"},
+               "upstream": {"host": "127.0.0.1", "port": upstream.getsockname()[1], "credentials": "x:y"},
                "direct": ["localhost"]}
     one = start(network=network)
     assert connect(one, "far.example:443").endswith("from the proxy")

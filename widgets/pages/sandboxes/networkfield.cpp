@@ -20,9 +20,10 @@ enum NetworkRow { DefaultRow, OffRow, OnRow, HostsRow };
 
 NetworkField::NetworkField(QWidget* parent) : SchemaField(parent), m_mode(new QComboBox)
 {
-    m_mode->addItems({SandboxText::tr("Default: none when scoped, else the package indexes"),
-        SandboxText::tr("Off"), SandboxText::tr("On"), SandboxText::tr("Only these hosts")});
-    m_hosts = new TokensField(SandboxText::tr("host, like pypi.org or *.example.org"));
+    m_mode->addItems({SandboxText::tr("Package indexes only (nothing when scoped)"),
+        SandboxText::tr("Off: nothing"), SandboxText::tr("On: everything, this machine's services too"),
+        SandboxText::tr("Package indexes and these hosts")});
+    m_hosts = new TokensField(SandboxText::tr("host, like data.example.org, *.example.org or host:8443"));
     m_hosts->setVisible(false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
