@@ -5,34 +5,16 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include <fcntl.h>
 #include <sys/socket.h>
+
+#include <rpc/protocol/descriptors.h>
 
 namespace gb::init {
 namespace {
 
 constexpr std::size_t congestedAt = 1U << 20U;
-
-ssize_t sendOnce(int socket, std::string_view bytes, int fd)
-{
-    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-    if (fd >= 0) {
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-    }
-    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
 
 } // namespace
 
@@ -50,8 +32,9 @@ bool Link::flush()
 {
     while (!m_queue.empty()) {
         Item& item = m_queue.front();
-        const ssize_t sent = sendOnce(
-            m_fd.get(), std::string_view(item.bytes).substr(item.sent), item.sent == 0 ? item.fd.get() : -1);
+        iovec rest{item.bytes.data() + item.sent, item.bytes.size() - item.sent};
+        const int descriptor = item.sent == 0 ? item.fd.get() : -1;
+        const ssize_t sent = rpc::sendBeside(m_fd.get(), {&rest, 1}, descriptor, MSG_DONTWAIT);
         if (sent < 0)
             return errno == EAGAIN || errno == EINTR;
         item.sent += static_cast<std::size_t>(sent);
@@ -67,25 +50,7 @@ bool Link::receive()
 {
     static std::array<char, 1U << 19U> buffer; // this process has one thread
     constexpr std::size_t mostFds = 4;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(mostFds * sizeof(int))> control{};
-    iovec part{buffer.data(), buffer.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    const ssize_t got = ::recvmsg(m_fd.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    for (cmsghdr* header = got < 0 ? nullptr : CMSG_FIRSTHDR(&message); header;
-         header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-            continue;
-        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
-            m_arrived.emplace_back(fd);
-        }
-    }
+    const ssize_t got = rpc::receiveBeside(m_fd.get(), buffer, m_arrived, mostFds, MSG_DONTWAIT);
     if (got < 0)
         return errno == EAGAIN || errno == EINTR;
     if (got == 0)

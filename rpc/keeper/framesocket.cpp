@@ -10,13 +10,13 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
+
+#include <rpc/protocol/descriptors.h>
 
 namespace gb::rpc {
 namespace {
 
 constexpr std::size_t readStep = 64U << 10U;
-constexpr std::size_t mostDescriptors = 253; // what the kernel lets one message carry
 
 std::size_t bigEndian(const char* bytes)
 {
@@ -83,29 +83,8 @@ void FrameSocket::ready(std::uint32_t events)
 
 long FrameSocket::receive(char* to, std::size_t size)
 {
-    iovec part{to, size};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * mostDescriptors)> control;
-    if (m_descriptors == Descriptors::Accepted) {
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-    }
-    const long got = ::recvmsg(m_fd.get(), &message, MSG_CMSG_CLOEXEC);
-    if (got < 0 || m_descriptors == Descriptors::Refused)
-        return got;
-    for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof fd);
-            m_received.emplace_back(fd);
-        }
-    }
-    return got;
+    const std::size_t most = m_descriptors == Descriptors::Accepted ? mostDescriptors : 0;
+    return receiveBeside(m_fd.get(), {to, size}, m_received, most, 0);
 }
 
 void FrameSocket::readable()
@@ -220,21 +199,8 @@ long FrameSocket::sendSome()
             break;
         parts[count] = {const_cast<char*>(item.bytes.view().data()), item.bytes.size()};
     }
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = count;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-    const int descriptor = m_queue.front().descriptor.get();
-    if (descriptor >= 0) {
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof descriptor);
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    }
-    const long sent = ::sendmsg(m_fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const long sent =
+        sendBeside(m_fd.get(), {parts.data(), count}, m_queue.front().descriptor.get(), MSG_DONTWAIT);
     if (sent > 0)
         m_queue.front().descriptor.reset();
     return sent;

@@ -12,36 +12,19 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <rpc/protocol/descriptors.h>
+
 namespace gb {
 namespace {
 
 constexpr int initProtocol = 1;
 constexpr std::int64_t outputCredit = 1U << 20U;
 
-// The descriptor, when there is one, goes with the first byte.
-ssize_t sendOnce(int fd, std::string_view bytes, int descriptor)
-{
-    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-    if (descriptor >= 0) {
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof descriptor);
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    }
-    return ::sendmsg(fd, &message, MSG_NOSIGNAL);
-}
-
 bool writeAll(int fd, std::string_view bytes, int descriptor)
 {
     while (!bytes.empty()) {
-        const ssize_t sent = sendOnce(fd, bytes, descriptor);
+        iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+        const ssize_t sent = rpc::sendBeside(fd, {&part, 1}, descriptor, 0);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent <= 0)
@@ -117,27 +100,10 @@ bool InitClient::readOnce(rpc::FrameReader& reader)
 {
     static thread_local std::array<char, 1U << 17U> buffer;
     constexpr std::size_t mostFds = 4;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(mostFds * sizeof(int))> control{};
-    iovec part{buffer.data(), buffer.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
     ssize_t got = 0;
     do
-        got = ::recvmsg(m_socket.get(), &message, MSG_CMSG_CLOEXEC);
+        got = rpc::receiveBeside(m_socket.get(), buffer, m_arrivedFds, mostFds, 0);
     while (got < 0 && errno == EINTR);
-    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-            continue;
-        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
-            m_arrivedFds.emplace_back(fd);
-        }
-    }
     if (got <= 0)
         return false;
     reader.feed({buffer.data(), static_cast<std::size_t>(got)});
@@ -183,7 +149,7 @@ Status InitClient::deliver(const rpc::Frame& frame)
     UniqueFd fd;
     if (boolOr(*message, "fd") && !m_arrivedFds.empty()) {
         fd = std::move(m_arrivedFds.front());
-        m_arrivedFds.erase(m_arrivedFds.begin());
+        m_arrivedFds.pop_front();
         if (!isStreamSocket(fd.get()))
             fd.reset();
     }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,6 +44,7 @@ struct ExecRecord
     int code = -1; // 128 + signal when it was killed
     int signal = 0;
     bool timedOut = false;
+    std::int64_t mostMemory = 0; // bytes it held at a time
     std::string output;
     std::string errors;
     std::size_t dropped = 0; // bytes beyond the limit
@@ -181,7 +183,7 @@ private:
     std::mutex m_mutex;
     std::map<std::int64_t, std::shared_ptr<SandboxCommand>> m_commands;
     std::map<std::int64_t, std::shared_ptr<Channel>> m_channels;
-    std::vector<UniqueFd> m_arrivedFds; // only the reading thread's
+    std::deque<UniqueFd> m_arrivedFds; // only the reading thread's
 };
 
 } // namespace gb
