@@ -10,11 +10,15 @@ namespace gb::rpc {
 namespace {
 
 constexpr std::int64_t mostChunks = 64;
-constexpr std::size_t mostGathering = 16;
 // Somebody who asks and asks and never reads is let go.
 constexpr std::size_t mostUnsent = 64U << 20U;
 
 } // namespace
+
+BoxConnection::BoxConnection(BoxServer& server)
+    : m_server(server), m_box(server.box()),
+      m_requests(mostChunks, [this](std::string json) { m_socket->send(std::move(json)); })
+{ }
 
 BoxConnection::~BoxConnection()
 {
@@ -50,40 +54,18 @@ void BoxConnection::frame(std::string& json, SharedText attachment)
         logWarning("box", "a connection asks without reading and is closed");
         return m_server.drop(shared_from_this());
     }
-    const auto message = decodeMessage(json);
-    if (!message) {
-        m_socket->send(encodeFailure(std::nullopt, message.error()));
+    auto request = m_requests.take(json, std::move(attachment));
+    if (!request)
         return;
-    }
-    if (message->kind == Message::Kind::Notification && message->method == "chunk")
-        return takeChunk(message->body, attachment);
-    if (message->kind != Message::Kind::Request)
-        return;
-    if (message->chunks > mostChunks || (message->chunks > 0 && m_gathering.size() >= mostGathering))
-        return refuse(message->id, {"params.chunks", "too many chunks announced"});
-    if (message->chunks > 0) {
-        m_gathering[message->id] = {*message, {}, message->chunks};
-        return;
-    }
-    dispatch(*message, std::move(attachment));
+    const std::int64_t id = request->message.id;
+    const std::string method = request->message.method;
+    if (!dispatchRequest(*this, methods(), std::move(*request)))
+        refuse(id, {"rpc.unknown_method", "unknown method \"" + method + "\""});
 }
 
-void BoxConnection::takeChunk(const Json& params, const SharedText& attachment)
+const RequestMethods<BoxConnection>& BoxConnection::methods()
 {
-    const auto it = m_gathering.find(integerOr(params, "of", -1));
-    if (it == m_gathering.end())
-        return;
-    it->second.text += attachment.view();
-    if (--it->second.left > 0)
-        return;
-    Gathering whole = std::move(it->second);
-    m_gathering.erase(it);
-    dispatch(whole.message, SharedText(std::move(whole.text)));
-}
-
-const std::unordered_map<std::string, BoxConnection::Method>& BoxConnection::methods()
-{
-    static const std::unordered_map<std::string, Method> table{
+    static const RequestMethods<BoxConnection> table{
         {"box.hello", &BoxConnection::hello},
         {"box.exec", &BoxConnection::exec},
         {"box.wait", &BoxConnection::wait},
@@ -109,14 +91,6 @@ const std::unordered_map<std::string, BoxConnection::Method>& BoxConnection::met
         {"box.stop", &BoxConnection::stop},
     };
     return table;
-}
-
-void BoxConnection::dispatch(const Message& message, SharedText attachment)
-{
-    const auto it = methods().find(message.method);
-    if (it == methods().end())
-        return refuse(message.id, {"rpc.unknown_method", "unknown method \"" + message.method + "\""});
-    (this->*it->second)(message.id, message.body, std::move(attachment));
 }
 
 void BoxConnection::answer(std::int64_t id, const Json& result, const SharedText& text)

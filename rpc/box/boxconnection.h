@@ -5,10 +5,9 @@
 
 #include <map>
 #include <memory>
-#include <unordered_map>
 
 #include <rpc/keeper/framesocket.h>
-#include <rpc/protocol/message.h>
+#include <rpc/keeper/requestgatherer.h>
 
 #include "boxserver.h"
 
@@ -18,7 +17,7 @@ namespace gb::rpc {
 class BoxConnection : public BoxObserver, public std::enable_shared_from_this<BoxConnection>
 {
 public:
-    explicit BoxConnection(BoxServer& server) : m_server(server), m_box(server.box()) { }
+    explicit BoxConnection(BoxServer& server);
     ~BoxConnection() override;
 
     void open(UniqueFd fd);
@@ -29,23 +28,14 @@ public:
     void ended(const char* reason) override;
 
 private:
-    using Method = void (BoxConnection::*)(std::int64_t id, const Json& params, SharedText attachment);
-    struct Gathering // a request whose text arrives in chunks
-    {
-        Message message;
-        std::string text;
-        std::int64_t left = 0;
-    };
     struct Following // a command whose output goes out as it comes in
     {
         BoxCommandPtr command;
         std::map<std::string, std::size_t> sent;
     };
 
-    static const std::unordered_map<std::string, Method>& methods();
+    static const RequestMethods<BoxConnection>& methods();
     void frame(std::string& json, SharedText attachment);
-    void takeChunk(const Json& params, const SharedText& attachment);
-    void dispatch(const Message& message, SharedText attachment);
 
     // boxconnection.cpp: the sandbox itself
     void hello(std::int64_t id, const Json& params, SharedText attachment);
@@ -121,7 +111,7 @@ private:
     BoxServer& m_server;
     Box& m_box;
     std::shared_ptr<FrameSocket> m_socket;
-    std::unordered_map<std::int64_t, Gathering> m_gathering;
+    RequestGatherer m_requests;
     std::map<std::string, Following> m_following;
     std::shared_ptr<Worker> m_worker;
     bool m_busy = false;

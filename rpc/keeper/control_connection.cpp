@@ -14,6 +14,12 @@ constexpr std::size_t eventsAhead = 8U << 20U; // unsent bytes at which call eve
 
 } // namespace
 
+ControlConnection::ControlConnection(ControlServer& server)
+    : m_server(server),
+      m_requests(static_cast<std::int64_t>(server.keeper().config().limits.bodyBytes / chunkSize + 1),
+          [this](std::string json) { m_socket->send(std::move(json)); })
+{ }
+
 ControlConnection::~ControlConnection()
 {
     m_server.keeper().forget(this);
@@ -41,45 +47,13 @@ void ControlConnection::close()
 
 void ControlConnection::frame(std::string& json, SharedText attachment)
 {
-    const auto message = decodeMessage(json);
-    if (!message) {
-        m_socket->send(encodeFailure(std::nullopt, message.error()));
+    auto request = m_requests.take(json, std::move(attachment));
+    if (!request)
         return;
-    }
-    if (message->kind == Message::Kind::Notification && message->method == "chunk")
-        return takeChunk(message->body, attachment);
-    if (message->kind != Message::Kind::Request)
-        return;
-    const std::int64_t chunks = integerOr(message->body, "chunks");
-    const auto most = static_cast<std::int64_t>(m_server.keeper().config().limits.bodyBytes / chunkSize + 1);
-    if (chunks < 0 || chunks > most)
-        return refuse(message->id, {"params.chunks", "too many chunks announced"});
-    if (chunks > 0) {
-        m_gathering[message->id] = {*message, {}, chunks};
-        return;
-    }
-    dispatch(*message, std::move(attachment));
-}
-
-void ControlConnection::takeChunk(const Json& params, const SharedText& attachment)
-{
-    const auto it = m_gathering.find(integerOr(params, "of", -1));
-    if (it == m_gathering.end())
-        return;
-    it->second.text += attachment.view();
-    if (--it->second.left > 0)
-        return;
-    Gathering whole = std::move(it->second);
-    m_gathering.erase(it);
-    dispatch(whole.message, SharedText(std::move(whole.text)));
-}
-
-void ControlConnection::dispatch(const Message& message, SharedText attachment)
-{
-    const auto it = methods().find(message.method);
-    if (it == methods().end())
-        return refuse(message.id, {"rpc.unknown_method", "unknown method \"" + message.method + "\""});
-    (this->*it->second)(message.id, message.body, std::move(attachment));
+    const std::int64_t id = request->message.id;
+    const std::string method = request->message.method;
+    if (!dispatchRequest(*this, methods(), std::move(*request)))
+        refuse(id, {"rpc.unknown_method", "unknown method \"" + method + "\""});
 }
 
 void ControlConnection::answer(std::int64_t id, const Json& result)

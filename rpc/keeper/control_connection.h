@@ -4,10 +4,10 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 
 #include "control.h"
 #include "framesocket.h"
+#include "requestgatherer.h"
 
 namespace gb::rpc {
 
@@ -15,7 +15,7 @@ namespace gb::rpc {
 class ControlConnection : public KeeperObserver, public std::enable_shared_from_this<ControlConnection>
 {
 public:
-    explicit ControlConnection(ControlServer& server) : m_server(server) { }
+    explicit ControlConnection(ControlServer& server);
     ~ControlConnection() override;
 
     void open(UniqueFd fd);
@@ -27,18 +27,8 @@ public:
     void printed(const char*, std::string_view) override { }
 
 private:
-    using Method = void (ControlConnection::*)(std::int64_t id, const Json& params, SharedText attachment);
-    struct Gathering // a request whose text arrives in chunks
-    {
-        Message message;
-        std::string text;
-        std::int64_t left = 0;
-    };
-
-    static const std::unordered_map<std::string, Method>& methods();
+    static const RequestMethods<ControlConnection>& methods();
     void frame(std::string& json, SharedText attachment);
-    void takeChunk(const Json& params, const SharedText& attachment);
-    void dispatch(const Message& message, SharedText attachment);
 
     void hello(std::int64_t id, const Json& params, SharedText attachment);
     void schema(std::int64_t id, const Json& params, SharedText attachment);
@@ -65,7 +55,7 @@ private:
 
     ControlServer& m_server;
     std::shared_ptr<FrameSocket> m_socket;
-    std::unordered_map<std::int64_t, Gathering> m_gathering;
+    RequestGatherer m_requests;
     std::uint64_t m_nextRecord = 0; // 0: not asked for
 };
 

@@ -9,9 +9,9 @@
 // The methods of the control link, in the order of rpc/protocol/README.md.
 namespace gb::rpc {
 
-const std::unordered_map<std::string, ControlConnection::Method>& ControlConnection::methods()
+const RequestMethods<ControlConnection>& ControlConnection::methods()
 {
-    static const std::unordered_map<std::string, Method> table{
+    static const RequestMethods<ControlConnection> table{
         {"keeper.hello", &ControlConnection::hello},
         {"keeper.schema", &ControlConnection::schema},
         {"keeper.call", &ControlConnection::call},
