@@ -16,6 +16,7 @@
 #include <backend/base/json.h>
 #include <backend/base/log.h>
 #include <backend/base/version.h>
+#include <rpc/keeper/worker_process.h>
 
 namespace gb::rpc {
 namespace {
@@ -175,6 +176,11 @@ void Box::watchEnd()
     m_pidFd.reset(static_cast<int>(::syscall(SYS_pidfd_open, m_running->pid(), 0)));
     m_loop.watch(m_pidFd.get(), EPOLLIN,
         [this](std::uint32_t) { end(m_group && m_group->killed() > 0 ? "memory" : "exited"); });
+}
+
+std::int64_t Box::memoryKills() const
+{
+    return m_group ? m_group->killed() : rpc::memoryKills();
 }
 
 Json Box::hello() const

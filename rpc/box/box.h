@@ -49,6 +49,10 @@ public:
     Background& threads() { return m_threads; }
     Background& transfers() { return m_transfers; }
 
+    // How many processes the kernel has ended for their memory: of this sandbox where it has a group of its
+    // own, else of the machine.
+    std::int64_t memoryKills() const;
+
     Json hello() const;
     // The environment of a command; the secrets come with it where the sandbox gives them to commands.
     std::map<std::string, std::string> commandEnvironment() const;

@@ -37,6 +37,7 @@ struct BoxConnection::Worker
     std::deque<std::pair<std::string, std::string>> printed;
     std::size_t bytes = 0;
     bool posted = false;
+    std::int64_t memoryKills = 0; // when it began
 };
 
 void BoxConnection::worker(std::int64_t id, const Json& params, SharedText)
@@ -58,6 +59,7 @@ void BoxConnection::worker(std::int64_t id, const Json& params, SharedText)
     spec.outputLimit = 0;
     spec.outputInRecord = false;
     const auto worker = std::make_shared<Worker>();
+    worker->memoryKills = m_box.memoryKills();
     const auto changed = [weak = weak_from_this(), loop = &m_box.loop(), worker](
                              std::string_view stream, std::string_view bytes) {
         const std::lock_guard lock(worker->mutex);
@@ -126,8 +128,12 @@ void BoxConnection::workerChanged()
     if (!outcome)
         return;
     const bool known = outcome->has_value();
-    notify("box.worker_exit",
-        {{"code", known ? (*outcome)->code : -1}, {"signal", known ? (*outcome)->signal : SIGKILL}});
+    const int ended = known ? (*outcome)->signal : SIGKILL;
+    Json exit{{"code", known ? (*outcome)->code : -1}, {"signal", ended},
+        {"most_memory", known ? (*outcome)->mostMemory : 0}};
+    if (ended == SIGKILL && m_box.memoryKills() > worker->memoryKills)
+        exit["out_of_memory"] = true;
+    notify("box.worker_exit", exit);
     endWorker();
 }
 

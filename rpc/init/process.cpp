@@ -206,9 +206,10 @@ bool Process::drain(Stream& stream)
     return true;
 }
 
-void Process::onExit(int status)
+void Process::onExit(int status, std::int64_t mostMemory)
 {
     m_status = status;
+    m_mostMemory = mostMemory;
     m_deadline.reset();
     reportExitWhenDrained();
 }
@@ -223,8 +224,9 @@ void Process::reportExitWhenDrained()
         return;
     const bool killed = WIFSIGNALED(*m_status);
     const int code = killed ? signalBase + WTERMSIG(*m_status) : WEXITSTATUS(*m_status);
-    m_link.send(Json{{"t", "exit"}, {"ch", m_channel}, {"code", code},
-        {"signal", killed ? WTERMSIG(*m_status) : 0}, {"timed_out", m_timedOut}});
+    m_link.send(
+        Json{{"t", "exit"}, {"ch", m_channel}, {"code", code}, {"signal", killed ? WTERMSIG(*m_status) : 0},
+            {"timed_out", m_timedOut}, {"most_memory", m_mostMemory}});
     m_reported = true;
     m_stdin.reset();
     if (m_pty)

@@ -35,7 +35,7 @@ public:
     int writableFd() const { return m_pendingStdin.empty() ? -1 : m_stdin.get(); }
     void onReadable(std::size_t stream);
     void onWritable();
-    void onExit(int status);
+    void onExit(int status, std::int64_t mostMemory);
 
     std::optional<std::int64_t> deadline() const { return m_deadline; }
     void onDeadline();
@@ -64,6 +64,7 @@ private:
     std::int64_t m_credit = 0;
     std::optional<std::int64_t> m_deadline;
     std::optional<int> m_status;
+    std::int64_t m_mostMemory = 0; // bytes it held at a time
     bool m_timedOut = false;
     bool m_reported = false;
 };

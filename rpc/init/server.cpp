@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -378,11 +379,14 @@ void Server::reap()
 {
     std::array<signalfd_siginfo, 16> pending{};
     while (::read(m_signalFd, pending.data(), sizeof pending) > 0) { }
+    constexpr std::int64_t kilobyte = 1024; // what the kernel counts memory in
     int status = 0;
-    for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0; pid = ::waitpid(-1, &status, WNOHANG)) {
+    rusage used{};
+    for (pid_t pid = ::wait4(-1, &status, WNOHANG, &used); pid > 0;
+         pid = ::wait4(-1, &status, WNOHANG, &used)) {
         for (const auto& [channel, running] : m_processes) {
             if (running->pid() == pid)
-                running->onExit(status);
+                running->onExit(status, used.ru_maxrss * kilobyte);
         }
     }
 }

@@ -52,7 +52,7 @@ Result<std::unique_ptr<BoxWorker>> BoxWorker::start(
     worker->m_socket =
         FrameSocket::create(loop, std::move(*fd), FrameLimits{}, FrameSocket::Descriptors::Accepted,
             {[self](std::string& json, const SharedText& attachment) { self->frame(json, attachment); },
-                [self](const std::string&) { self->endWithSandbox(); }});
+                [self](const std::string&) { self->endWithSandbox({}); }});
     worker->begin();
     return worker;
 }
@@ -128,17 +128,20 @@ void BoxWorker::notified(std::string_view method, const Json& params, std::strin
         WorkerExit exit;
         exit.signal = static_cast<int>(integerOr(params, "signal"));
         exit.code = exit.signal == 0 ? static_cast<int>(integerOr(params, "code")) : 0;
+        exit.mostMemory = integerOr(params, "most_memory");
+        exit.outOfMemory = boolOr(params, "out_of_memory") && !m_killed;
         end(exit);
     } else if (method == "box.ended") {
-        endWithSandbox();
+        endWithSandbox(stringOr(params, "reason"));
     }
 }
 
-void BoxWorker::endWithSandbox()
+void BoxWorker::endWithSandbox(std::string_view reason)
 {
     WorkerExit exit;
     exit.signal = SIGKILL;
     exit.sandboxGone = true;
+    exit.outOfMemory = reason == "memory";
     end(exit);
 }
 
@@ -157,16 +160,22 @@ void BoxWorker::end(const WorkerExit& exit)
 
 void BoxWorker::kill(int signal)
 {
+    m_killed = true;
+    sendSignal(signal);
+}
+
+void BoxWorker::killRest()
+{
+    sendSignal(SIGKILL);
+}
+
+void BoxWorker::sendSignal(int signal)
+{
     if (m_pid > 0)
         return ask("box.worker_signal", {{"signal", signal}}, [](const Result<Json>&) {});
     WorkerExit exit;
     exit.signal = signal;
     end(exit);
-}
-
-void BoxWorker::killRest()
-{
-    kill(SIGKILL);
 }
 
 void BoxWorker::setBusy(bool busy)

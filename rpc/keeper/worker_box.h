@@ -47,10 +47,11 @@ private:
     void ask(const char* method, const Json& params, Answered answered);
     void frame(std::string& json, const SharedText& attachment);
     void notified(std::string_view method, const Json& params, std::string_view bytes);
+    void sendSignal(int signal);
     void begin();
     void takeLink(const Json& result);
     void touch();
-    void endWithSandbox();
+    void endWithSandbox(std::string_view reason);
     void end(const WorkerExit& exit);
 
     Loop& m_loop;
@@ -62,6 +63,7 @@ private:
     std::unordered_map<std::int64_t, Answered> m_asked;
     int m_pid = -1; // inside
     bool m_ended = false;
+    bool m_killed = false; // by us
     LastLines m_lastLines;
     bool m_busy = false;
     bool m_used = false; // since the keeper was last told

@@ -23,15 +23,6 @@ namespace {
 
 constexpr int linkDescriptor = 3;
 
-// How many processes the kernel has ended for their memory, in every group of this machine.
-std::int64_t memoryKills()
-{
-    const auto counters = readFile("/proc/vmstat");
-    constexpr std::string_view name = "\noom_kill ";
-    const std::size_t at = counters ? counters->find(name) : std::string::npos;
-    return at == std::string::npos ? 0 : std::strtoll(counters->c_str() + at + name.size(), nullptr, 10);
-}
-
 // When memory runs out, the worker goes and the host stays to say so.
 void volunteerForMemory()
 {
@@ -85,10 +76,19 @@ Result<std::array<UniqueFd, 2>> makePipe()
 
 } // namespace
 
+std::int64_t memoryKills()
+{
+    const auto counters = readFile("/proc/vmstat");
+    constexpr std::string_view name = "\noom_kill ";
+    const std::size_t at = counters ? counters->find(name) : std::string::npos;
+    return at == std::string::npos ? 0 : std::strtoll(counters->c_str() + at + name.size(), nullptr, 10);
+}
+
 std::string WorkerExit::sentence() const
 {
     if (sandboxGone)
-        return "the sandbox of the worker has ended";
+        return std::string("the sandbox of the worker has ended")
+            + (outOfMemory ? " because it took more memory than it may" : "");
     if (signal != 0) {
         const char* name = ::sigabbrev_np(signal);
         const std::string how =

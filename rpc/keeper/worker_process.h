@@ -31,6 +31,9 @@ struct WorkerExit
     Json toJson() const;
 };
 
+// How many processes the kernel has ended for their memory, in every group of this machine.
+std::int64_t memoryKills();
+
 // What a process last said on its standard error.
 class LastLines
 {

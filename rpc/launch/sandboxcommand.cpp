@@ -73,6 +73,7 @@ bool SandboxCommand::takeOutcome(const Json& message, const std::string& kind)
         record.code = static_cast<int>(integerOr(message, "code", -1));
         record.signal = static_cast<int>(integerOr(message, "signal"));
         record.timedOut = boolOr(message, "timed_out");
+        record.mostMemory = integerOr(message, "most_memory");
         if (m_outputInRecord) {
             record.output = m_output.read(0, m_output.size());
             record.errors = m_errors.read(0, m_errors.size());

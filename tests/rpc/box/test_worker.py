@@ -37,6 +37,10 @@ def leave(code: int):
     os._exit(code)
 
 @expose
+def take(megabytes: int) -> int:
+    return len(b"x" * (megabytes << 20))
+
+@expose
 def nap(seconds: float) -> float:
     time.sleep(seconds)
     return seconds
@@ -114,6 +118,22 @@ def test_a_dead_worker_is_replaced(served: Served) -> None:
     answer = served.host.call("leave", 7)
     assert answer["error"]["kind"] == "worker_died" and "exit code 7" in answer["error"]["message"]
     assert served.host.result("add", 1) == 2
+
+
+def test_a_worker_that_takes_too_much_memory(serve: Callable[..., Served]) -> None:
+    both = serve(box={"memory": 200 << 20})
+    how = both.box.link.call("box.hello", protocol=1)["limits"]["memory"]
+    assert both.host.result("take", 20) == 20 << 20
+    error = both.host.call("leave", 7)["error"]  # the control: another end is not called that
+    assert "memory" not in error["message"] and error["worker"]["most_memory"] > 20 << 20
+    error = both.host.call("take", 500)["error"]
+    assert error["kind"] == "worker_died" and error["worker"]["out_of_memory"] is True
+    if how == "watched":
+        # It ends with the sandbox; the host says why in the answer and in the record, and ends too.
+        assert "took more memory than it may" in error["message"] and both.host.process.wait(20) == 0
+    else:
+        assert "memory ran out" in error["message"] and both.host.result("take", 20) == 20 << 20
+    assert [r["error"]["message"] for r in both.host.records() if r["error"]][-1] == error["message"]
 
 
 def test_reload_brings_the_changed_file(served: Served) -> None:
