@@ -168,6 +168,8 @@ void bindCallMethods(Dispatcher* dispatcher, const Services& services)
     Binder& binder = dispatcher->binder();
     Interfaces* interfaces = services.interfaces;
     Store* store = services.store;
+    // Its op is the call's id, under which the host takes no second call and the store finds the record.
+    dispatcher->runAtOnce("calls.run");
     binder.bind<RunCallParams>(
         "calls.run", [interfaces](const RunCallParams& params, std::string attachment, Reply reply) {
             interfaces->run({params.interface, params.fn, argumentsOf(params, std::move(attachment)),

@@ -68,11 +68,11 @@ std::string digestOf(const api::Method& method, const Json& params, const std::s
 }
 
 // What these do is gone when the machine loses power, so their ops have to outlive a killed daemon only: a
-// command would otherwise take four times as long as it runs.
+// command would otherwise take four times as long as it runs. A call's record waits for no disk either.
 Durability durabilityOf(std::string_view method)
 {
-    static constexpr std::array brief{
-        "sandboxes.exec", "sandboxes.port", "sandboxes.port_close", "sandboxes.resize", "sandboxes.signal"};
+    static constexpr std::array brief{"calls.run", "sandboxes.exec", "sandboxes.port", "sandboxes.port_close",
+        "sandboxes.resize", "sandboxes.signal"};
     return std::ranges::find(brief, method) == brief.end() ? Durability::PowerCut : Durability::KilledProcess;
 }
 
@@ -141,13 +141,21 @@ void Dispatcher::beginOp(const api::Method& method, api::Incoming& incoming, Rep
     if (const auto intent = m_intents.find(method.name); intent != m_intents.end())
         start.intent = Intent{op, std::string(method.name), intent->second(request->message.body), 0};
     const Handler& handler = m_binder.find(method.name)->handler;
-    m_store->beginOp(
-        std::move(start), onMain<OpBegun>(this, [this, op, &handler, request](const Result<OpBegun>& begun) {
-            if (begun)
-                onBegun(op, *begun, handler, request);
-            else
-                answerAll(op, fail(begun.error()));
-        }));
+    const auto then = [this, op, &handler, request](const Result<OpBegun>& begun) {
+        if (begun)
+            onBegun(op, *begun, handler, request);
+        else
+            answerAll(op, fail(begun.error()));
+    };
+    if (!m_atOnce.contains(method.name))
+        return m_store->beginOp(std::move(start), onMain<OpBegun>(this, then));
+    const auto begun = m_store->findOp(start);
+    if (begun && begun->state == OpBegun::State::New)
+        m_store->beginOp(std::move(start), [](const Result<OpBegun>& recorded) {
+            if (!recorded)
+                logError("service", "cannot record an op: " + recorded.error().message);
+        });
+    then(begun);
 }
 
 void Dispatcher::onBegun(

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include <backend/api/channel.h>
 #include <backend/api/methods.h>
@@ -19,6 +20,8 @@ namespace gb::service {
 // An op is recorded durably before its handler runs, and its outcome after it. So a repeat finds the first
 // outcome; one that comes while the first is still running waits with it; and one whose first was cut short
 // by the daemon's death runs again with Reply::isResumed(), for the handler to find out what had been done.
+// A method of runAtOnce() does not wait for its op's record, and its handler bears being asked again where
+// that was lost.
 class Dispatcher : public QObject
 {
     Q_OBJECT
@@ -30,6 +33,8 @@ public:
     const Binder& binder() const { return m_binder; }
     // What a method wants to find again if the daemon dies in the middle; recorded with the op.
     void setIntent(std::string_view method, std::function<std::string(const Json& params)> data);
+
+    void runAtOnce(std::string_view method) { m_atOnce.emplace(method); }
 
     void dispatch(Connection* connection, api::Incoming& request); // moves from it
     int openOps() const { return static_cast<int>(m_ops.size()); }
@@ -54,6 +59,7 @@ private:
     Store* m_store;
     Binder m_binder;
     std::map<std::string, std::function<std::string(const Json&)>, std::less<>> m_intents;
+    std::set<std::string, std::less<>> m_atOnce;
     std::map<std::string, Op> m_ops;
 };
 

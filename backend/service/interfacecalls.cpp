@@ -24,26 +24,26 @@ api::Answer answerFrom(CallRecord record)
 void Interfaces::run(CallOrder order, Reply reply)
 {
     const std::string call = reply.op();
-    if (reply.isResumed()) {
+    const std::string* id = resolve(order.interface);
+    const bool isServed = id && !m_served.at(*id).gone;
+    if (reply.isResumed() || !isServed) {
         if (auto record = m_store->getCall(call))
             return reply.finish(answerFrom(std::move(*record)));
     }
-    const std::string* id = resolve(order.interface);
-    if (!id || m_served.at(*id).gone)
+    if (!isServed)
         return reply.refuse(id ? Error{"interfaces.gone", "the interface is not served any more"}
                                : Error{"interfaces.unknown", "no interface is called " + order.interface,
                                    Json{{"interface", order.interface}}});
     order.interface = *id;
     if (order.pin)
         m_toPin.insert(call);
-    const bool resumed = reply.isResumed();
     const KeeperLink* link = m_served.at(*id).link;
     reply.onCancel([this, call, interface = *id] {
         request(interface, "keeper.cancel", Json{{"call", call}}, [](const Result<api::Answer>&) {});
     });
-    // One that an earlier daemon sent may be running, or be done with its record on the way: until the link
-    // has told us, it must not be started again.
-    const bool wait = !link || (resumed && !link->isCaughtUp());
+    // One that an earlier daemon sent, perhaps without its op being recorded, may be running, or be done with
+    // its record on the way: until the link has told us, it must not be started again.
+    const bool wait = !link || !link->isCaughtUp();
     m_running.insert_or_assign(call, Running{std::move(order), std::move(reply), wait});
     if (!wait)
         startCall(call, *id);
@@ -70,7 +70,7 @@ void Interfaces::onCallAnswered(const std::string& call, Result<api::Answer> ans
     if (it == m_running.end())
         return;
     const std::string code = answer ? std::string() : answer.error().code;
-    const bool isOnItsWay = it->second.reply.isResumed() && code == "params.id";
+    const bool isOnItsWay = code == "params.id"; // the host knows this very call already
     if (code == "rpc.closed" || isOnItsWay) {
         it->second.viaRecord = true;
         return resolveFromStore(call, false);

@@ -65,6 +65,7 @@ void KeeperLink::awaitBacklog(std::int64_t before)
             if (m_highest != before)
                 return awaitBacklog(m_highest);
             m_backlogSeen = true;
+            m_backlogEnd = m_highest;
             checkCaughtUp();
         });
 }
@@ -124,7 +125,8 @@ void KeeperLink::onStored(std::int64_t seq, const std::string& call, const std::
 
 void KeeperLink::checkCaughtUp()
 {
-    if (m_caughtUp || !m_backlogSeen || !m_storing.empty())
+    // What came since does not count, or a busy host would never be done.
+    if (m_caughtUp || !m_backlogSeen || (!m_storing.empty() && *m_storing.begin() <= m_backlogEnd))
         return;
     m_caughtUp = true;
     Q_EMIT caughtUp();

@@ -51,6 +51,7 @@ private:
     std::set<std::int64_t> m_storing; // sequence numbers on their way into the store
     std::int64_t m_highest = 0; // the last one seen
     std::int64_t m_acked = 0;
+    std::int64_t m_backlogEnd = 0; // the last record of the backlog
     bool m_backlogSeen = false;
     bool m_caughtUp = false;
 };

@@ -55,6 +55,7 @@ public:
 
     // Ops: a mutating request and its first outcome, kept for at least 24 h after it.
     void beginOp(OpStart start, Done<OpBegun> done);
+    Result<OpBegun> findOp(const OpStart& start) const; // what beginOp() would say; records nothing
     void finishOp(const std::string& op, std::string outcome, Done<void> done,
         Durability durability = Durability::PowerCut);
     Result<std::vector<Intent>> intents() const; // begun and not finished, from this daemon or an earlier one

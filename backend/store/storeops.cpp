@@ -22,17 +22,17 @@ Status recordOp(Database& index, const OpStart& start, const std::string& sessio
         "INSERT OR REPLACE INTO intents VALUES (?, ?, ?, ?)", intent.id, intent.kind, intent.data, wallMs());
 }
 
-Status lookUpOp(StoreFile& file, const OpStart& start, const std::string& session, OpBegun& begun)
+Result<OpBegun> lookUpOp(Database& index, const OpStart& start, const std::string& session)
 {
-    auto rows =
-        file.database().query("SELECT method, digest, session, outcome FROM ops WHERE op = ?", start.op);
+    OpBegun begun;
+    auto rows = index.query("SELECT method, digest, session, outcome FROM ops WHERE op = ?", start.op);
     if (!rows)
         return fail(rows.error());
     const Result<bool> found = rows->next();
     if (!found)
         return fail(found.error());
     if (!*found)
-        return recordOp(file.database(), start, session);
+        return begun;
     if (rows->view(0) != start.method || rows->view(1) != start.paramsDigest) {
         begun.state = OpBegun::State::Mismatch;
     } else if (!rows->isNull(3)) {
@@ -41,7 +41,7 @@ Status lookUpOp(StoreFile& file, const OpStart& start, const std::string& sessio
     } else {
         begun.state = rows->view(2) == session ? OpBegun::State::Pending : OpBegun::State::Interrupted;
     }
-    return {};
+    return begun;
 }
 
 JobOutcome takeJob(const Rows& rows)
@@ -68,11 +68,25 @@ void Store::beginOp(OpStart start, Done<OpBegun> done)
         start.intent->data = redactor->json(std::move(start.intent->data));
     auto begun = std::make_shared<OpBegun>();
     const Durability durability = start.durability;
-    d->writeIndex([start = std::move(start), session = d->session, begun](
-                      StoreFile& file) { return lookUpOp(file, start, session, *begun); },
+    d->writeIndex(
+        [start = std::move(start), session = d->session, begun](StoreFile& file) -> Status {
+            auto found = lookUpOp(file.database(), start, session);
+            if (!found)
+                return fail(found.error());
+            *begun = std::move(*found);
+            return begun->state == OpBegun::State::New ? recordOp(file.database(), start, session) : Status();
+        },
         [begun, done = std::move(done)](
             const Status& status) { status ? done(std::move(*begun)) : done(fail(status.error())); },
         durability);
+}
+
+Result<OpBegun> Store::findOp(const OpStart& start) const
+{
+    auto reader = d->readIndex();
+    if (!reader)
+        return fail(reader.error());
+    return lookUpOp(**reader, start, d->session);
 }
 
 void Store::finishOp(const std::string& op, std::string outcome, Done<void> done, Durability durability)

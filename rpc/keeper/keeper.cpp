@@ -104,7 +104,8 @@ Status Keeper::admit(const CallRequest& request)
         return fail("unknown_function", "there is no function of this name");
     if (m_calls.size() >= static_cast<std::size_t>(m_config.limits.calls))
         return fail("busy", std::to_string(m_calls.size()) + " calls are running or waiting already");
-    if (!request.id.empty() && (!isId(request.id) || m_calls.contains(request.id)))
+    if (!request.id.empty()
+        && (!isId(request.id) || m_calls.contains(request.id) || m_ended.contains(request.id)))
         return fail("params.id", "the id of a call must be a new UUID");
     return {};
 }

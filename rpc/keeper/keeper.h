@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "background.h"
@@ -189,6 +190,8 @@ private:
     std::list<CallOutcomePtr> m_recent;
     std::unordered_map<std::string, std::list<CallOutcomePtr>::iterator> m_recentById;
     std::size_t m_recentBytes = 0;
+    std::deque<std::string> m_endedIds; // of the last calls, oldest first
+    std::unordered_set<std::string> m_ended; // the same: none of them may come again
     std::uint64_t m_announceTimer = 0;
     std::vector<KeeperObserver*> m_observers;
 };

@@ -268,6 +268,13 @@ void Keeper::remember(const CallOutcomePtr& outcome)
 {
     constexpr std::size_t mostCalls = 256;
     constexpr std::size_t mostBytes = 64U << 20U;
+    constexpr std::size_t mostIds = 4096;
+    if (m_ended.insert(outcome->id).second)
+        m_endedIds.push_back(outcome->id);
+    if (m_endedIds.size() > mostIds) {
+        m_ended.erase(m_endedIds.front());
+        m_endedIds.pop_front();
+    }
     if (outcome->result.size() > mostBytes / 4)
         return;
     m_recent.push_back(outcome);

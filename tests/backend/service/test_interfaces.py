@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing import Any, Callable, Iterator
 
 import glovebox
 import pytest
+from host_process import Control
 
 ROOT = Path(__file__).resolve().parents[3]
 INTERFACE = '''
@@ -207,6 +209,30 @@ def test_a_repeated_op_runs_nothing_again(client: glovebox.Client, host: Host) -
     later = client.request("calls.run", params, mutates=True)
     assert first[0]["id"] == again[0]["id"] == later[0]["id"] == params["op"]
     assert first[1] == again[1] == later[1] == b"3"
+
+
+def test_a_call_whose_op_was_lost_runs_once(client: glovebox.Client, host: Host, home: Any,
+                                            eventually: Callable[..., Any]) -> None:
+    """An op of a call is recorded beside it, so a killed daemon may have lost it: the host knows the call."""
+    client.interfaces.register(host["control"])
+    params = {"interface": "tools", "fn": "slow", "args": [1.0], "op": str(uuid.uuid4())}
+    answers: list[Any] = []
+    caller = threading.Thread(target=lambda: answers.append(client.request("calls.run", params, mutates=True)))
+    caller.start()
+    eventually(lambda: client.state.subscribe(["calls"])["calls"]["items"])
+    # Over its own link, since the daemon would wait with the first: the host takes no second call of this id.
+    with pytest.raises(RuntimeError, match="params.id"):
+        Control(host["control"]).call("keeper.call", b'{"args":[1.0]}', fn="slow", call=params["op"])
+    caller.join(30)
+    with pytest.raises(RuntimeError, match="params.id"):
+        Control(host["control"]).call("keeper.call", b'{"args":[1.0]}', fn="slow", call=params["op"])
+    eventually(lambda: len(client.calls.list()["calls"]) == 1)
+    client.daemon.stop(force=True)
+    with sqlite3.connect(next(Path(home.environment["GLOVEBOX_HOME"]).rglob("index.db"))) as index:
+        assert index.execute("DELETE FROM ops WHERE op = ?", [params["op"]]).rowcount == 1
+    index.close()
+    assert client.request("calls.run", params, mutates=True)[1] == answers[0][1] == b'"slept"'
+    assert len(client.calls.list()["calls"]) == 1
 
 
 def test_records_wait_for_a_daemon(home: Any, client: glovebox.Client, host: Host,

@@ -120,8 +120,10 @@ private Q_SLOTS:
             return waitFor<OpBegun>([&](auto done) { m_store->beginOp(start, done); }).value();
         };
         const OpStart start{newId(), "sandboxes.start", "digest", Intent{newId(), "sandbox", R"({"gpu":1})"}};
+        QCOMPARE(m_store->findOp(start)->state, State::New);
         QCOMPARE(begin(start).state, State::New);
         QCOMPARE(begin(start).state, State::Pending);
+        QCOMPARE(m_store->findOp(start)->state, State::Pending);
         QCOMPARE(begin({start.op, "sandboxes.start", "other", {}}).state, State::Mismatch);
         open();
         QCOMPARE(begin(start).state, State::Interrupted);
