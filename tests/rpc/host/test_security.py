@@ -54,6 +54,21 @@ def test_heads(host: HostProcess, fields: dict[str, str | None], status: int) ->
     assert post(host, **filled) == status
 
 
+def test_nobody_outside_this_machine(host: HostProcess) -> None:
+    """It listens on 127.0.0.1, not on every address."""
+    listening = []
+    for table, loopback in (("/proc/net/tcp", "0100007F"), ("/proc/net/tcp6", "")):
+        for line in open(table).read().splitlines()[1:] if os.path.exists(table) else []:
+            address, port = line.split()[1].split(":")
+            if line.split()[3] == "0A" and int(port, 16) == host.port:
+                listening.append(address == loopback)
+    assert listening == [True]
+    # Any other address of ours, which 127.0.0.2 always is, finds nobody; the first is the control.
+    socket.create_connection(("127.0.0.1", host.port), timeout=10).close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", host.port), timeout=10)
+
+
 def test_allowed_origin(start: Callable[..., HostProcess]) -> None:
     host = start(origins=["http://good.example"])
     assert post(host, Origin="http://good.example") == 200

@@ -93,6 +93,25 @@ def test_cancel_and_ping_while_python_spins(serve):
         assert worker.call("add", 1) == 3
 
 
+def test_calls_run_in_order_on_the_main_thread(serve):
+    worker = serve("""
+        import threading
+        order = []
+
+        @expose
+        def note(n: int) -> list:
+            order.append(n)
+            return [threading.current_thread() is threading.main_thread(), list(order) == list(range(n + 1))]
+
+        @expose(concurrency=2)
+        def beside() -> bool:
+            return threading.current_thread() is threading.main_thread()
+        """)
+    calls = [worker.start("note", n) for n in range(60)]
+    assert [worker.result(call).value for call in calls] == [[True, True]] * 60
+    assert worker.call("beside") is False
+
+
 def test_threads_run_beside_each_other(serve):
     worker = serve(LOOPS)
     calls = [worker.start("wait", 0.2) for _ in range(4)]
