@@ -156,6 +156,18 @@ std::map<std::string, std::string> parsePipConfig(const std::string& text)
     return settings;
 }
 
+std::map<std::string, std::string> environmentHere(const BuildSettings& settings)
+{
+    std::map<std::string, std::string> env = settings.env;
+    for (auto& [name, value] : env) {
+        for (const BindSpec& bind : settings.binds) {
+            if (value == bind.target)
+                value = bind.source;
+        }
+    }
+    return env;
+}
+
 std::vector<std::string> localFolders(const std::string& list)
 {
     std::vector<std::string> folders;

@@ -35,6 +35,9 @@ std::map<std::string, std::string> pipSettings(const std::map<std::string, std::
 // pip.conf's "key = value" lines of [global] and [install], with continuation lines.
 std::map<std::string, std::string> parsePipConfig(const std::string& text);
 
+// For programs that run outside of a build: certificates under the path they have here.
+std::map<std::string, std::string> environmentHere(const BuildSettings& settings);
+
 // The folders of this machine among indexes and places of packages, separated as pip or uv does.
 std::vector<std::string> localFolders(const std::string& list);
 

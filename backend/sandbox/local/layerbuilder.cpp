@@ -90,7 +90,7 @@ Status LayerBuilder::buildBase(const LayerPlan& layer, const std::string& target
         for (const std::string& source : sourcesFor(layer.suite))
             command.push_back(source);
     }
-    std::map<std::string, std::string> env = m_settings.env;
+    std::map<std::string, std::string> env = environmentHere(m_settings);
     env["HOME"] = "/nonexistent";
     env["TMPDIR"] = "/tmp";
     const auto made = runMapped(m_store, command, m_tools, env, m_progress.onOutput, m_progress.isCancelled);
@@ -211,7 +211,7 @@ Result<std::string> LayerBuilder::findUv() const
     if (::access(program.c_str(), X_OK) == 0)
         return program;
     say("fetching uv " + std::string(uvVersion) + "\n");
-    std::map<std::string, std::string> env = m_settings.env;
+    std::map<std::string, std::string> env = environmentHere(m_settings);
     for (const auto& [from, to] : {std::pair{"UV_DEFAULT_INDEX", "PIP_INDEX_URL"},
              std::pair{"UV_INDEX", "PIP_EXTRA_INDEX_URL"}, std::pair{"UV_FIND_LINKS", "PIP_FIND_LINKS"},
              std::pair{"UV_INSECURE_HOST", "PIP_TRUSTED_HOST"}, std::pair{"UV_NO_INDEX", "PIP_NO_INDEX"},
@@ -220,10 +220,6 @@ Result<std::string> LayerBuilder::findUv() const
             env[to] = found->second;
             std::ranges::replace(env[to], ',', ' '); // uv separates with commas, pip with spaces
         }
-    }
-    for (const BindSpec& bind : m_settings.binds) {
-        if (bind.target == env["PIP_CERT"])
-            env["PIP_CERT"] = bind.source;
     }
     const auto venv = runHostCommand({"/usr/bin/python3", "-m", "venv", folder.string()}, {});
     const auto pip = venv && venv->code == 0

@@ -54,7 +54,7 @@ Result<std::optional<SpecProblem>> bringRepo(SandboxInside& inside, const ImageS
     const fs::path folder = clones / request.id;
     std::error_code ignored;
     fs::remove_all(folder, ignored);
-    std::map<std::string, std::string> env = request.build.env;
+    std::map<std::string, std::string> env = environmentHere(request.build);
     env["GIT_TERMINAL_PROMPT"] = "0";
     const auto cloned = runHostCommand(cloneCommand(repo, folder), env, progress.isCancelled);
     const bool got = cloned && cloned->code == 0;

@@ -68,6 +68,15 @@ std::int64_t bytesIn(const fs::path& path)
     return sum;
 }
 
+bool isInFolder(const std::string& path, const fs::path& folder)
+{
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(path, error);
+    const fs::path home = fs::weakly_canonical(folder, error);
+    const auto [end, unused] = std::mismatch(home.begin(), home.end(), real.begin(), real.end());
+    return !path.empty() && !folder.empty() && end == home.end();
+}
+
 SpecProblem problemFrom(const Error& error)
 {
     return {stringOr(error.data, "field"), error.message, stringOr(error.data, "fix"),
@@ -118,8 +127,15 @@ SandboxCapabilities LocalProvider::capabilities(const std::map<std::string, std:
         {"spend_cap", {State::Hidden, ""}},
     };
     for (const std::string& path : interpreterCandidates(environment)) {
-        if (const auto info = askInterpreter(path))
-            can.interpreters.push_back({path, info->version});
+        const auto info = askInterpreter(path);
+        if (!info)
+            continue;
+        // A version manager's python3 is a script that finds the real one outside of what a sandbox sees.
+        std::error_code error;
+        const bool isScript = fs::canonical(path, error).string() != info->executable;
+        const std::string real = isScript ? info->executable : path;
+        if (std::ranges::find(can.interpreters, real, &InterpreterChoice::path) == can.interpreters.end())
+            can.interpreters.push_back({real, info->version});
     }
     if (m_options.models)
         can.models = m_options.models->list(environment);
@@ -218,7 +234,10 @@ Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
     }
     if (const Status proven = proveIsolation(); !proven)
         plan.problems.push_back(problemFrom(proven.error()));
-    // The very checks of a start, without building anything.
+    // The very checks of a start, without building anything. A plan is what a person looks at before trusting
+    // an experiment, so nothing that came with it is run for it.
+    if (isInFolder(start->spec.interpreter, start->experimentFolder))
+        start->spec.interpreter.clear();
     if (const Status possible = LocalRecipe::checkInputs(*start); !possible)
         plan.problems.push_back(problemFrom(possible.error()));
     for (const std::string& secret : request.spec.secrets) {

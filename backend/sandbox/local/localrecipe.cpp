@@ -155,12 +155,15 @@ Status LocalRecipe::addOwnPython(LaunchSpec& launch)
     auto binds = ownPythonBinds(*info, etc);
     if (!binds)
         return fail(binds.error());
+    const auto inside = pythonInside(*info, *binds);
+    if (!inside)
+        return fail(inside.error());
     launch.binds = std::move(*binds);
     launch.links = ownPythonLinks();
     launch.folders = {box() + "/workspace"};
     launch.binds.push_back({box() + "/workspace", "/workspace", true});
     launch.readOnlyRoot = true;
-    python = m_request.spec.interpreter;
+    python = *inside;
     environment["PATH"] = fs::path(python).parent_path().string() + ":" + environment["PATH"];
     if (!m_request.spec.pythonPackages.empty())
         warn("python_packages", "are not installed into a Python of this machine",
@@ -278,7 +281,7 @@ void LocalRecipe::addModelNames(LaunchSpec& launch, const std::string& name)
 Status LocalRecipe::checkInputs(const StartRequest& request)
 {
     if (!request.spec.interpreter.empty())
-        GB_TRY(askInterpreter(request.spec.interpreter));
+        GB_TRY(checkOwnPython(request.spec.interpreter));
     GB_TRY(checkModels(request));
     return checkMounts(request);
 }

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
 
+#include <backend/base/clock.h>
 #include <backend/base/json.h>
 
 #include "hostcommand.h"
@@ -20,7 +22,7 @@ namespace {
 // -I: nothing of the current folder or the person's environment is imported.
 constexpr const char* question =
     "import json, os, site, sys; print(json.dumps({"
-    "'executable': os.path.realpath(sys.executable), "
+    "'executable': os.path.realpath(sys.executable), 'named': sys.executable, "
     "'version': '.'.join(map(str, sys.version_info[:3])), "
     "'prefixes': [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, "
     "os.path.dirname(os.path.dirname(os.path.realpath(sys.executable)))]}))";
@@ -37,6 +39,22 @@ bool isTooWide(const std::string& path)
         "/run", "/proc", "/sys", "/dev", "/mnt", "/media"};
     const bool personsHome = path.starts_with("/home/") && path.find('/', 6) == std::string::npos;
     return wide.contains(path) || personsHome;
+}
+
+// HOME, because that is where wrappers look for what to run.
+Result<HostOutcome> askOnce(const std::string& executable)
+{
+    constexpr std::int64_t patienceNs = 20'000'000'000;
+    const char* const home = std::getenv("HOME");
+    const auto begin = monotonicNs();
+    auto said = runHostCommand({executable, "-I", "-c", question}, {{"HOME", home ? home : "/nonexistent"}},
+        [begin] { return monotonicNs() - begin > patienceNs; });
+    if (!said && said.error().code != "cancelled")
+        return fail("sandbox.interpreter", executable + " cannot be run: " + said.error().message,
+            Json{{"field", "interpreter"}, {"interpreter", executable}});
+    return said ? std::move(said)
+                : fail("sandbox.interpreter", executable + " did not answer within 20 s",
+                    Json{{"field", "interpreter"}, {"interpreter", executable}});
 }
 
 bool standsThere(const fs::path& path)
@@ -61,24 +79,41 @@ Result<InterpreterInfo> askInterpreter(const std::string& executable)
         if (const auto found = known.find(key); !error && found != known.end())
             return found->second;
     }
-    const auto said = runHostCommand({executable, "-I", "-c", question}, {});
+    const auto said = askOnce(executable);
     if (!said)
         return fail(said.error());
     const auto json = said->code == 0 ? parseJson(said->output) : Result<Json>(Json());
-    if (!json || !json->is_object())
+    if (!json || !json->is_object() || stringOr(*json, "named").empty())
         return fail("sandbox.interpreter",
             executable + " is not a working Python: " + said->errors.substr(0, 300),
             Json{{"field", "interpreter"}, {"interpreter", executable}});
     InterpreterInfo info;
     info.executable = stringOr(*json, "executable");
+    info.named = stringOr(*json, "named");
     info.version = stringOr(*json, "version");
     std::set<std::string> prefixes;
     for (const Json& prefix : (*json)["prefixes"])
         prefixes.insert(fs::path(prefix.get<std::string>()).lexically_normal().string());
     info.prefixes.assign(prefixes.begin(), prefixes.end());
-    const std::lock_guard lock(mutex);
-    known[key] = info;
+    // What a wrapper runs may change although the wrapper does not.
+    if (fs::canonical(executable, error) == info.executable) {
+        const std::lock_guard lock(mutex);
+        known[key] = info;
+    }
     return info;
+}
+
+Result<std::string> pythonInside(const InterpreterInfo& info, const std::vector<BindSpec>& binds)
+{
+    for (const std::string& path : {info.named, info.executable}) {
+        if (std::ranges::any_of(binds, [&](const BindSpec& bind) { return isUnder(path, bind.target); }))
+            return path;
+    }
+    return fail("sandbox.interpreter",
+        info.executable
+            + " lies outside the folders it says it needs; name the interpreter of an "
+              "installation or of a virtual environment",
+        Json{{"field", "interpreter"}, {"interpreter", info.executable}});
 }
 
 Result<std::vector<BindSpec>> ownPythonBinds(const InterpreterInfo& info, const fs::path& etcFolder)
@@ -113,6 +148,18 @@ Result<std::vector<BindSpec>> ownPythonBinds(const InterpreterInfo& info, const 
         bound.push_back(prefix);
     }
     return binds;
+}
+
+Status checkOwnPython(const std::string& executable)
+{
+    const auto info = askInterpreter(executable);
+    if (!info)
+        return fail(info.error());
+    const auto binds = ownPythonBinds(*info, {});
+    if (!binds)
+        return fail(binds.error());
+    const auto inside = pythonInside(*info, *binds);
+    return inside ? Status() : fail(inside.error());
 }
 
 std::vector<LinkSpec> ownPythonLinks()

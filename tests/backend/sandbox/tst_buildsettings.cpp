@@ -91,6 +91,8 @@ private Q_SLOTS:
         QVERIFY(std::ranges::any_of(settings.binds, [&](const BindSpec& bind) {
             return bind.source == file && bind.target == "/run/glovebox/ca.pem" && !bind.writable;
         }));
+        // A clone runs outside.
+        QCOMPARE(valueOf(environmentHere(settings), "GIT_SSL_CAINFO"), file);
     }
 
     void theProcessorsBuildOfTorchIsFound()

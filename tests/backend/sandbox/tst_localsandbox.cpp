@@ -45,6 +45,33 @@ private Q_SLOTS:
         QVERIFY(!fs::exists(m_images.storeFolder() / "boxes" / m_request.id, error));
     }
 
+    void wrappersLeadToWhatTheyRun()
+    {
+        write("shim", "#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n");
+        fs::permissions(m_folder.path() / "shim", fs::perms(0755));
+        std::error_code error;
+        fs::create_symlink("/usr/bin/python3", m_folder.path() / "link", error);
+        for (const char* name : {"shim", "link"}) {
+            m_request.id = newId();
+            m_request.spec.interpreter = (m_folder.path() / name).string();
+            QVERIFY2(start(), m_error.message.c_str());
+            const std::string python = m_sandbox->python();
+            QVERIFY2(python.starts_with("/usr/bin/python3"), python.c_str());
+            QCOMPARE(shell(python + " -c 'print(6 * 7)'"), QString("42\n"));
+        }
+        // One that is a Python of nowhere, and one that is none.
+        for (const char* text : {"#!/bin/sh\necho '{\"executable\": \"/nowhere/python\", \"named\": "
+                                 "\"/nowhere/python\", \"version\": \"3.11.2\", \"prefixes\": []}'\n",
+                 "#!/bin/sh\necho hello\n"}) {
+            write("shim", text);
+            fs::permissions(m_folder.path() / "shim", fs::perms(0755));
+            m_request.spec.interpreter = (m_folder.path() / "shim").string();
+            QVERIFY(!start());
+            QCOMPARE(m_error.code, std::string("sandbox.interpreter"));
+            QCOMPARE(stringOr(m_error.data, "field"), std::string("interpreter"));
+        }
+    }
+
     void filesAndFoldersComeIn()
     {
         write("a.txt", "one");
