@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <charconv>
+#include <optional>
 
 #include <backend/base/clock.h>
 #include <backend/base/files.h>
 
 #include "command.h"
+#include "endwarning.h"
 #include "listing.h"
 #include "sandboxcopy.h"
 #include "sandboxexec.h"
@@ -30,7 +32,10 @@ std::string stateText(const Json& item)
 std::string endText(const Json& item)
 {
     const std::int64_t endsAt = integerOr(item, "ends_at");
-    return endsAt == 0 ? "" : "in " + duration(std::max<std::int64_t>(0, endsAt - wallMs()) * 1'000'000);
+    if (endsAt == 0)
+        return {};
+    const std::int64_t left = std::max<std::int64_t>(0, endsAt - wallMs());
+    return (boolOr(item, "ending") ? "soon, in " : "in ") + duration(left * 1'000'000);
 }
 
 int listSandboxes(const Arguments&, Console& console)
@@ -97,7 +102,8 @@ int showSandbox(const Arguments& arguments, Console& console)
     console.out("provider   " + printable(stringOr(item, "provider"))
         + (boolOr(item, "scoped") ? ", scoped" : "") + "\n");
     if (const std::string end = endText(item); !end.empty())
-        console.out("ends       " + end + "\n");
+        console.out("ends       " + end + "; longer: glovebox sandbox extend "
+            + printable(stringOr(item, "name")) + " 30m\n");
     if (const std::string experiment = stringOr(item, "experiment"); !experiment.empty())
         console.out("experiment " + printable(experiment) + "\n");
     for (const Json& step : item.value("steps", Json::array()))
@@ -114,8 +120,9 @@ int showSandboxLogs(const Arguments& arguments, Console& console)
     const auto sandbox = theSandbox(arguments, 1);
     if (!sandbox)
         return console.fail(sandbox.error());
-    return printLog(
-        "sandboxes.log", Json{{"sandbox", *sandbox}, {"offset", 0}}, arguments.has("--follow"), console);
+    std::optional<EndWarning> warning;
+    return printLog("sandboxes.log", Json{{"sandbox", *sandbox}, {"offset", 0}}, arguments.has("--follow"),
+        console, [&](Session& session) { warning.emplace(session, *sandbox, console); });
 }
 
 int serveInSandbox(const Arguments& arguments, Console& console)

@@ -40,11 +40,14 @@ int printOutcome(const Result<api::Client::Answer>& answer, Console& console,
     return Done;
 }
 
-int printLog(const std::string& method, Json params, bool follow, Console& console)
+int printLog(const std::string& method, Json params, bool follow, Console& console,
+    const std::function<void(Session&)>& begun)
 {
     constexpr int pollMs = 300;
     params["limit"] = 256 * 1024;
     Session session;
+    if (const Status connected = session.connect(); begun && connected)
+        begun(session);
     for (bool hasMore = true; hasMore || follow;) {
         const auto answer = session.call(method, params);
         if (!answer)

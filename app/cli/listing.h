@@ -13,6 +13,8 @@
 
 namespace gb::cli {
 
+class Session;
+
 // What nearly every "ls" is: ask one method, show one array of its answer as a table.
 struct Listing
 {
@@ -32,7 +34,8 @@ int printOutcome(const Result<api::Client::Answer>& answer, Console& console,
     const std::function<std::string(const Json& body)>& text = {});
 
 // A file that is read by offset ({text, next, size}): its end, or from `offset` in params on; with `follow`
-// until Ctrl+C.
-int printLog(const std::string& method, Json params, bool follow, Console& console);
+// until Ctrl+C. `begun` gets the connection once it is there.
+int printLog(const std::string& method, Json params, bool follow, Console& console,
+    const std::function<void(Session&)>& begun = {});
 
 } // namespace gb::cli

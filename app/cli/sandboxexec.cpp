@@ -13,6 +13,7 @@
 #include <QSocketNotifier>
 
 #include "command.h"
+#include "endwarning.h"
 #include "sandboxflags.h"
 #include "session.h"
 #include "terminal.h"
@@ -204,6 +205,8 @@ int execInSandbox(const Arguments& arguments, Console& console)
     RemoteCommand command(session, arguments.positional().front(), console);
     if (const Status started = command.start(std::move(*params)); !started)
         return console.fail(started.error());
+    const EndWarning warning(session, arguments.positional().front(), console,
+        arguments.has("--terminal") ? EndWarning::Screen::Raw : EndWarning::Screen::Lines);
     Status ended;
     {
         std::optional<RawTerminal> raw;

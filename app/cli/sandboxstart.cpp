@@ -230,7 +230,10 @@ int startSandbox(const Arguments& arguments, Console& console)
             + printable(warning.is_string() ? warning.get<std::string>() : stringOr(warning, "message")));
     const std::string name = stringOr(shown, "name");
     console.json() ? console.print(shown) : console.out(printable(name) + "  " + id + "\n");
-    console.note("It runs until you stop it: glovebox sandbox stop " + printable(name));
+    const std::int64_t left = integerOr(shown, "ends_at") - wallMs();
+    console.note(left > 0 ? "It ends in " + duration(left * 1'000'000) + "; longer: glovebox sandbox extend "
+                + printable(name) + " 30m"
+                          : "It runs until you stop it: glovebox sandbox stop " + printable(name));
     return Done;
 }
 

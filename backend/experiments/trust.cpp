@@ -118,12 +118,20 @@ Status TrustList::addOwn(const std::string& experiment) const
     return writeFileAtomic(m_file, all.dump(1), onlyOurs);
 }
 
-Status TrustList::allow(const std::string& experiment, const std::vector<Reach>& reaches) const
+Status TrustList::allow(
+    const std::string& experiment, const fs::path& folder, const std::vector<Reach>& reaches) const
 {
-    Json all = read();
-    if (boolOr(objectOr(all, experiment), "own"))
+    const Json known = read();
+    if (boolOr(objectOr(known, experiment), "own"))
         return {};
-    all[experiment] = Json{{"allowed", digestOfReaches(reaches)}};
+    Json all = Json::object();
+    for (const auto& [id, entry] : known.items()) {
+        std::error_code error;
+        const std::string place = entry.is_object() ? stringOr(entry, "folder") : std::string();
+        if (place.empty() || fs::exists(place, error) || error)
+            all[id] = entry;
+    }
+    all[experiment] = Json{{"allowed", digestOfReaches(reaches)}, {"folder", folder.string()}};
     return writeFileAtomic(m_file, all.dump(1), onlyOurs);
 }
 

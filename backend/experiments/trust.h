@@ -33,7 +33,9 @@ public:
     explicit TrustList(const fs::path& dataFolder) : m_file(dataFolder / "trust.json") { }
 
     Status addOwn(const std::string& experiment) const;
-    Status allow(const std::string& experiment, const std::vector<Reach>& reaches) const;
+    // Forgotten when its folder is gone, as a demonstration's soon is.
+    Status allow(
+        const std::string& experiment, const fs::path& folder, const std::vector<Reach>& reaches) const;
     // An experiment that reaches nothing needs nobody's leave.
     bool isAllowed(const std::string& experiment, const std::vector<Reach>& reaches) const;
 

@@ -118,6 +118,8 @@ Json Sandboxes::item(const SandboxRecord& record) const
     }
     if (found != m_boxes.end() && found->second.endsAt > 0 && record.isAlive())
         item["ends_at"] = found->second.endsAt;
+    if (found != m_boxes.end() && found->second.isEnding && record.isAlive())
+        item["ending"] = true;
     return item;
 }
 

@@ -101,6 +101,7 @@ private:
         std::vector<QPointer<StopJob>> stops;
         bool terminating = false;
         std::int64_t endsAt = 0;
+        bool isEnding = false; // its keeper has warned that the time is nearly over
         Json limits = Json::object(); // which are enforced, as the keeper says
         std::string endReason; // as the keeper told it
         std::vector<std::function<void(Status)>> waiting; // for the link
@@ -116,6 +117,7 @@ private:
     void terminate(const std::string& id);
     void onTerminated(const std::string& id, const Status& status);
     void finishStops(const std::string& id, const Result<Json>& outcome);
+    void finishStopsWhenUnserved(const std::string& id, int looks);
     void onGone(const std::string& id);
     void recordEnd(const std::string& id, const std::string& reason);
     // existing

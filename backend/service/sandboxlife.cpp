@@ -21,6 +21,8 @@ namespace {
 
 constexpr int firstRetryMs = 1'000;
 constexpr int longestRetryMs = 60'000;
+constexpr int lookEveryMs = 20;
+constexpr int mostLooks = 250;
 
 std::string nameOf(const SandboxRequest& request)
 {
@@ -282,7 +284,7 @@ void Sandboxes::onTerminated(const std::string& id, const Status& status)
     // As long as a creation is under way, there may be more of it in a moment; its end comes here again.
     if (status && box.startJob.empty()) {
         transition(id, SandboxState::Stopped);
-        return finishStops(id, Json{{"sandbox", id}});
+        return finishStopsWhenUnserved(id, mostLooks);
     }
     if (status)
         return;
@@ -299,6 +301,15 @@ void Sandboxes::onTerminated(const std::string& id, const Status& status)
             still && still->state == SandboxState::Stopping)
             terminate(id);
     });
+}
+
+// The hosts of its interfaces see the end by themselves and store their last records; until then they would
+// still be listed. One that hangs holds up nobody for long.
+void Sandboxes::finishStopsWhenUnserved(const std::string& id, int looks)
+{
+    if (looks == 0 || interfacesOf(id).empty())
+        return finishStops(id, Json{{"sandbox", id}});
+    QTimer::singleShot(lookEveryMs, this, [this, id, looks] { finishStopsWhenUnserved(id, looks - 1); });
 }
 
 void Sandboxes::finishStops(const std::string& id, const Result<Json>& outcome)

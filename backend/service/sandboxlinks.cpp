@@ -179,6 +179,7 @@ void Sandboxes::onNotified(const std::string& id, const api::Incoming& notificat
         box.endReason = stringOr(notification.message.body, "reason");
     if (notification.message.method == "box.ending") {
         box.endsAt = wallMs() + integerOr(notification.message.body, "seconds") * 1000;
+        box.isEnding = true;
         publish(id);
     }
 }
@@ -238,6 +239,7 @@ void Sandboxes::extend(const std::string& sandbox, std::int64_t seconds, api::An
         [this, id, handler = std::move(handler)](Result<api::Answer> answer) {
             if (const auto box = m_boxes.find(id); answer && box != m_boxes.end()) {
                 box->second.endsAt = integerOr(answer->body, "ends_at");
+                box->second.isEnding = false;
                 publish(id);
             }
             handler(std::move(answer));

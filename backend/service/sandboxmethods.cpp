@@ -80,6 +80,20 @@ Json reachesJson(const std::vector<Reach>& reaches)
     return all;
 }
 
+// Which indexes are meant is the person's to say, not the experiment's: it stands in the plan, and what is
+// allowed stays allowed when they change.
+void nameIndexes(Json& reaches, const std::vector<std::string>& hosts)
+{
+    std::string all;
+    for (const std::string& host : hosts)
+        all += (all.empty() ? "" : ", ") + host;
+    for (Json& reach : reaches) {
+        if (stringOr(reach, "what") == "network" && stringOr(reach, "value") == "package indexes"
+            && !all.empty())
+            reach["value"] = "package indexes (" + all + ")";
+    }
+}
+
 Result<Json> planOf(SandboxProvider& provider, const SandboxOrder& order)
 {
     auto plan = provider.plan(order.request);
@@ -95,6 +109,7 @@ Result<Json> planOf(SandboxProvider& provider, const SandboxOrder& order)
         answer["problems"].push_back(problem.toJson());
     if (!plan->hosts.empty())
         answer["hosts"] = plan->hosts;
+    nameIndexes(answer["reaches"], plan->hosts);
     if (plan->pricePerHour)
         answer["price_per_hour"] = *plan->pricePerHour;
     return answer;
@@ -152,7 +167,9 @@ void start(const Services& services, const StartSandboxParams& params, Reply rep
             "and allow it",
             Json{{"experiment", order->experiment}, {"reaches", reachesJson(order->reaches)}}});
     if (order->needsTrust) {
-        if (const Status allowed = trust.allow(order->experiment, order->reaches); !allowed)
+        if (const Status allowed =
+                trust.allow(order->experiment, order->request.experimentFolder, order->reaches);
+            !allowed)
             return reply.refuse(allowed.error());
     }
     // The op is the sandbox's id, so that a repeat finds what the first attempt began.

@@ -275,3 +275,31 @@ def test_ctrl_c_takes_a_start_back(home: Any, eventually: Callable[..., Any]) ->
         assert child.wait(30) == 130
         connection.close()
     eventually(lambda: not live(home), what="nothing to be left of it")
+
+
+def test_a_plan_runs_nothing_of_an_experiment(home: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    (folder / "python").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\nexec {PYTHON} \"$@\"\n")
+    (folder / "python").chmod(0o755)
+    (folder / "experiment.toml").write_text(
+        'id = "0b1e9f0c-3f54-4d0e-9a66-0c0d2f7f8a12"\nname = "foreign"\n[sandbox]\nname = "foreign"\n'
+        f'interpreter = "{folder}/python"\n')
+    home.cli("sandbox", "plan", str(folder))
+    assert not (tmp_path / "ran").exists()
+    # Once it is trusted, the wrapper is asked what it runs, and that runs inside.
+    home.cli("sandbox", "start", str(folder), "--trust")
+    assert (tmp_path / "ran").exists()
+    assert run(home, "sandbox", "exec", "foreign", "python3", "-c", "print(6 * 7)").stdout == b"42\n"
+
+
+@pytest.mark.as_user
+def test_who_follows_hears_of_the_end(home: Any) -> None:
+    home.cli("sandbox", "start", "--name", "brief", "--python", PYTHON, "--timeout", "6s")
+    assert "sandbox extend brief" in home.cli("sandbox", "show", "brief")
+    log = subprocess.Popen([home.bin / "glovebox", "sandbox", "logs", "brief", "--follow"], env=home.environment,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    done = run(home, "sandbox", "exec", "--no-input", "brief", "sleep", "600")
+    assert b"brief ends in" in done.stderr and b"sandbox extend brief 30m" in done.stderr
+    log.send_signal(signal.SIGINT)
+    assert b"brief ends in" in log.communicate(timeout=60)[1]

@@ -5,7 +5,9 @@ to be built or fetched."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -110,8 +112,7 @@ def test_output_is_pushed_until_the_exit(client: glovebox.Client) -> None:
     assert [one["command"] for one in client.sandboxes.commands(sandbox)] == [answer["command"]]
 
 
-def test_an_interface_lives_inside(client: glovebox.Client, tmp_path: Path,
-                                   eventually: Callable[..., Any]) -> None:
+def test_an_interface_lives_inside(client: glovebox.Client, tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(INTERFACE)
     sandbox = running(client, scoped=True, secrets=["API_KEY"])
     assert any("API_KEY" in warning["message"] for warning in client.sandboxes.get(sandbox)["warnings"])
@@ -122,7 +123,7 @@ def test_an_interface_lives_inside(client: glovebox.Client, tmp_path: Path,
     assert seen == {"processes": True, "secret": None, "shadow": False, "cwd_writable": True}
     assert client.sandboxes.get(sandbox)["interfaces"] == [item["id"]]
     client.jobs.wait(client.sandboxes.stop(sandbox))
-    eventually(lambda: client.interfaces.list()[0]["state"] == "gone", what="the end of the interface")
+    assert [one["state"] for one in client.interfaces.list()] == ["gone"]  # the stop waits for it
 
 
 def test_secrets_reach_commands_and_nothing_else(client: glovebox.Client, home: Any) -> None:
@@ -266,6 +267,21 @@ def test_an_experiment_from_elsewhere_asks(client: glovebox.Client, home: Any, t
     (folder / "link").symlink_to("/etc/hostname")
     reaches = client.sandboxes.plan(spec(local_files=[["link", "/workspace/x"]]), str(folder))["reaches"]
     assert {"what": "path", "value": "/etc/hostname"} in reaches
+
+
+def test_answers_about_folders_that_are_gone_go(client: glovebox.Client, home: Any, tmp_path: Path) -> None:
+    list_of = home.folder / "data/trust.json"
+    before = set(json.loads(list_of.read_text())) if list_of.exists() else set()
+    ids = []
+    for number in range(3):
+        folder = tmp_path / f"brief{number}"
+        folder.mkdir()
+        ids.append(f"0b1e9f0c-3f54-4d0e-9a66-0c0d2f7f8a2{number}")
+        (folder / "experiment.toml").write_text(f'id = "{ids[-1]}"\nname = "brief"\n')
+        client.jobs.wait(client.sandboxes.stop(client.sandboxes.start(spec(), str(folder), trust=True)["sandbox"]))
+        if number == 0:
+            shutil.rmtree(folder)
+    assert set(json.loads(list_of.read_text())) - before == set(ids[1:])
 
 
 def test_a_start_is_cancelled(client: glovebox.Client, tmp_path: Path, eventually: Callable[..., Any]) -> None:
