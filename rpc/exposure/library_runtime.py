@@ -45,7 +45,8 @@ def _gb_runtime(module_file, module_name):
                     import ssl
                     self.socket = ssl.create_default_context().wrap_socket(self.socket, server_hostname=address.host)
             # For requests of the usual form: one formatting, one system call.
-            self.call_head = self.head("POST", "/v1/calls", "application/vnd.glovebox+json")
+            self.call_head = self.head("POST", "/v1/calls",
+                                       "application/vnd.glovebox+json, application/vnd.glovebox.floats+json")
 
         def head(self, method, path, accept):
             return (f"{method} {path} HTTP/1.1\r\nHost: {self.address.label}\r\n"

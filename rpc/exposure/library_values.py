@@ -354,6 +354,14 @@ def _gb_values(module_name, links):
             return pandas.DataFrame(value["rows"], columns=names)
         return [dict(zip(names, row)) for row in value["rows"]]
 
+    def floats(value):
+        import array
+        import base64
+        numbers = array.array("d", base64.b64decode(value["v"]))
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return numbers.tolist()
+
     def revive(value):
         """json's object_hook: record forms become what they stand for."""
         if "$gb" in value:
@@ -362,8 +370,8 @@ def _gb_values(module_name, links):
                 return float(kind)
             if kind == "int":
                 return long_integer(str(value["v"]))
-            if kind in ("tensor", "image", "table"):
-                return {"tensor": tensor, "image": image, "table": table}[kind](value)
+            if kind in ("tensor", "image", "table", "floats"):
+                return {"tensor": tensor, "image": image, "table": table, "floats": floats}[kind](value)
             return value
         for key in value:
             if key[:2] == "$$" and key.lstrip("$") == "gb":

@@ -247,17 +247,29 @@ std::string withStats(std::string_view record, const StatsLookup& stats)
 
 std::string base64(std::string_view bytes)
 {
-    static constexpr char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
-    out.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t group = 0;
-        for (std::size_t k = 0; k < 3; ++k)
-            group = (group << 8U) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-        for (std::size_t k = 0; k < 4; ++k)
-            out += i + k <= bytes.size() ? alphabet[(group >> (18 - 6 * k)) & 63U] : '=';
-    }
+    appendBase64(out, bytes);
     return out;
+}
+
+void appendBase64(std::string& out, std::string_view bytes)
+{
+    static constexpr char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const auto byte = [&bytes](std::size_t i) -> std::uint32_t {
+        return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U;
+    };
+    const std::size_t before = out.size();
+    out.resize(before + (bytes.size() + 2) / 3 * 4, '=');
+    char* to = out.data() + before;
+    for (std::size_t i = 0; i < bytes.size(); i += 3, to += 4) {
+        const std::uint32_t group = (byte(i) << 16U) | (byte(i + 1) << 8U) | byte(i + 2);
+        to[0] = alphabet[group >> 18U];
+        to[1] = alphabet[(group >> 12U) & 63U];
+        if (i + 1 < bytes.size())
+            to[2] = alphabet[(group >> 6U) & 63U];
+        if (i + 2 < bytes.size())
+            to[3] = alphabet[group & 63U];
+    }
 }
 
 } // namespace gb::rpc

@@ -24,5 +24,6 @@ using StatsLookup = std::function<Json(const std::string& handle)>;
 std::string withStats(std::string_view record, const StatsLookup& stats);
 
 std::string base64(std::string_view bytes);
+void appendBase64(std::string& out, std::string_view bytes);
 
 } // namespace gb::rpc

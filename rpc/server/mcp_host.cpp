@@ -130,7 +130,7 @@ Result<std::string> KeeperMcp::call(
                 return;
             const CallOutcome& outcome = *event.outcome;
             if (outcome.ok())
-                return resultFor(m_keeper, event, false, [listener](const SharedText& text) {
+                return resultFor(m_keeper, event, ResultForm::Plain, [listener](const SharedText& text) {
                     listener.done({std::string(text.view()), {}});
                 });
             listener.done({{}, visibleError(outcome.error, token->caller, m_keeper.config())});

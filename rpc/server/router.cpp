@@ -5,6 +5,7 @@
 
 #include <backend/base/clock.h>
 #include <backend/base/json.h>
+#include <rpc/keeper/packed_floats.h>
 #include <rpc/keeper/values.h>
 
 #include "event_stream.h"
@@ -124,14 +125,18 @@ void readCall(Keeper& keeper, const HttpExchangePtr& exchange, std::function<voi
         });
 }
 
-void resultFor(Keeper& keeper, const CallEvent& done, bool record,
+void resultFor(Keeper& keeper, const CallEvent& done, ResultForm form,
     std::function<void(const SharedText&)> take, bool streamed)
 {
     const CallOutcome& outcome = *done.outcome;
     const SharedText& result = streamed && outcome.returned ? *outcome.returned : outcome.result;
-    if (record || !outcome.special)
+    if (form == ResultForm::Record || (form == ResultForm::Plain && !outcome.special))
         return take(result);
-    const auto convert = [text = result, tensors = done.tensors] {
+    const auto convert = [text = result, tensors = done.tensors, form]() -> SharedText {
+        if (form == ResultForm::Packed) {
+            auto packed = packFloats(text.view());
+            return packed ? SharedText(std::move(*packed)) : text;
+        }
         std::size_t unsaid = 0;
         return SharedText(plainForm(
             text.view(),

@@ -15,6 +15,10 @@ namespace gb::rpc {
 class EventStream;
 class KeeperMcp;
 
+// How a caller wants a result: what plain JSON can say, the record form, or that with long lists of numbers
+// as bytes.
+enum class ResultForm { Plain, Record, Packed };
+
 // Which request goes where: the original format at /, everything else under /v1. README.md is the reference.
 class Router
 {
@@ -44,7 +48,7 @@ private:
     void reload(const HttpExchangePtr& exchange, const std::string& rest);
     void call(const HttpExchangePtr& exchange, const std::string& rest);
     void startCall(const HttpExchangePtr& exchange, Result<CallRequest> request);
-    void answerCall(const HttpExchangePtr& exchange, const CallEvent& event, bool record);
+    void answerCall(const HttpExchangePtr& exchange, const CallEvent& event, ResultForm form);
     void callState(const HttpExchangePtr& exchange, const std::string& rest);
     void cancelCall(const HttpExchangePtr& exchange, const std::string& rest);
     // routes_tensors.cpp
@@ -66,9 +70,9 @@ private:
 // come when the client has gone meanwhile.
 void readCall(Keeper& keeper, const HttpExchangePtr& exchange, std::function<void(Result<CallRequest>)> take);
 void refuseCall(HttpExchange& exchange, const Error& error);
-// The result as the caller wants it: record form, or what plain JSON can say. Large ones are written beside
-// the loop; take may therefore come later. streamed: the items have been sent one by one.
-void resultFor(Keeper& keeper, const CallEvent& done, bool record,
+// The result in that form. Large ones are written beside the loop; take may therefore come later. streamed:
+// the items have been sent one by one.
+void resultFor(Keeper& keeper, const CallEvent& done, ResultForm form,
     std::function<void(const SharedText&)> take, bool streamed = false);
 // What this caller may read of an error: agents do not see where things lie on this machine.
 Json visibleError(const Json& error, const Caller& caller, const HostConfig& config);

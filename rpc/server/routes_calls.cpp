@@ -15,6 +15,7 @@ namespace gb::rpc {
 namespace {
 
 constexpr std::string_view ownType = "application/vnd.glovebox+json";
+constexpr std::string_view floatsType = "application/vnd.glovebox.floats+json";
 
 std::string dumped(const Json& json)
 {
@@ -155,6 +156,9 @@ void Router::startCall(const HttpExchangePtr& exchange, Result<CallRequest> requ
     if (!request)
         return refuseCall(*exchange, request.error());
     const bool record = exchange->head().accepts(ownType);
+    const ResultForm form = !record            ? ResultForm::Plain
+        : exchange->head().accepts(floatsType) ? ResultForm::Packed
+                                               : ResultForm::Record;
     const bool stream = exchange->head().accepts("text/event-stream");
     request->binary = record;
     request->stream = stream;
@@ -165,13 +169,13 @@ void Router::startCall(const HttpExchangePtr& exchange, Result<CallRequest> requ
                                : std::shared_ptr<EventWriter>();
     const auto started = m_keeper.call(std::move(*request), [=, this](const CallEvent& event) {
         if (!writer && event.kind == CallEvent::Kind::Done)
-            return answerCall(exchange, event, record);
+            return answerCall(exchange, event, form);
         if (!writer)
             return;
         if (!exchange->streaming())
             exchange->beginStream("text/event-stream");
         if (event.kind == CallEvent::Kind::Done)
-            writer->afterwards([=, this] { answerCall(exchange, event, record); });
+            writer->afterwards([=, this] { answerCall(exchange, event, form); });
         else
             writer->write(event);
     });
@@ -180,11 +184,12 @@ void Router::startCall(const HttpExchangePtr& exchange, Result<CallRequest> requ
     exchange->onGone([this, id] { m_keeper.abandon(id); });
 }
 
-void Router::answerCall(const HttpExchangePtr& exchange, const CallEvent& event, bool record)
+void Router::answerCall(const HttpExchangePtr& exchange, const CallEvent& event, ResultForm form)
 {
     resultFor(
-        m_keeper, event, record,
-        [this, exchange, record, outcome = event.outcome](const SharedText& result) {
+        m_keeper, event, form,
+        [this, exchange, record = form != ResultForm::Plain, outcome = event.outcome](
+            const SharedText& result) {
             const auto parts = answerParts(*outcome, result, exchange->token()->caller, m_keeper.config());
             if (!exchange->streaming())
                 return exchange->replyParts(200, record ? ownType : "application/json", parts);

@@ -35,7 +35,7 @@ void Router::startOriginal(const HttpExchangePtr& exchange, Result<CallRequest> 
             return;
         const CallOutcome& outcome = *event.outcome;
         if (outcome.ok()) {
-            return resultFor(m_keeper, event, false, [exchange](const SharedText& result) {
+            return resultFor(m_keeper, event, ResultForm::Plain, [exchange](const SharedText& result) {
                 static const SharedText head(R"({"ok": true, "result": )");
                 static const SharedText tail("}");
                 exchange->replyParts(200, "application/json", {head, result, tail});

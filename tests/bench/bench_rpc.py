@@ -11,6 +11,8 @@ within this one run. FastAPI and torch figures are null where those are not inst
 from __future__ import annotations
 
 import argparse
+import array
+import base64
 import http.server
 import json
 import os
@@ -154,6 +156,19 @@ class Keep:
         )
 
 
+    def floats(self, fn: str) -> Any:
+        """As the generated library asks for a result and reads the long lists of numbers in it."""
+        accept = b"Accept: application/vnd.glovebox+json, application/vnd.glovebox.floats+json\r\n"
+        return json.loads(self.request("POST", "/v1/calls", b'{"fn":"%s"}' % fn.encode(), accept),
+                          object_hook=revive)["result"]
+
+
+def revive(value: dict[str, Any]) -> Any:
+    if value.get("$gb") != "floats":
+        return value
+    return array.array("d", base64.b64decode(value["v"])).tolist()
+
+
 def start(*words: Any) -> tuple[subprocess.Popen[bytes], int]:
     child = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE)
     assert child.stdout
@@ -264,8 +279,8 @@ class Bench:
         rounds = max(1, min(3, ROUNDS))
         median = lambda run: statistics.median(seconds(run) for _ in range(rounds))  # noqa: E731
         stdlib = median(lambda: self.stdlib_call("floats"))
-        ours = median(lambda: self.keep.call("floats"))
-        base = f"http.server and requests {stdlib * 1e3:.0f} ms"
+        ours = median(lambda: self.keep.floats("floats"))
+        base = f"http.server and requests {stdlib * 1e3:.0f} ms; ours {ours * 1e3:.0f} ms"
         self.figure("floats_list_speedup", stdlib / ours, "×", "≥ 2.5", base)
         as_json = binary = None
         if self.numpy:

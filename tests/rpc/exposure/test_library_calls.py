@@ -95,6 +95,10 @@ def pid() -> int:
     return os.getpid()
 
 @expose
+def numbers(n: int) -> dict:
+    return {"many": [i / 7 for i in range(n)] + [-0.0, 5e-324], "nan": [float("nan")] + [0.5] * n, "few": [1, 2.5]}
+
+@expose
 def large(n: int) -> str:
     return "é" * n
 
@@ -156,6 +160,13 @@ def test_values_json_has_no_word_for(tools: Any) -> None:
     loop.append(loop)
     with pytest.raises(ValueError):
         tools.echo(loop)
+
+
+def test_long_lists_of_numbers_are_lists_of_numbers(tools: Any) -> None:
+    got = tools.numbers(1000)
+    assert got["many"] == [i / 7 for i in range(1000)] + [-0.0, 5e-324] and str(got["many"][-2]) == "-0.0"
+    assert set(map(type, got["many"])) == {float} and list(map(type, got["few"])) == [int, float]
+    assert got["nan"][0] != got["nan"][0] and got["nan"][1:] == [0.5] * 1000
 
 
 def test_a_large_text_arrives_whole(tools: Any) -> None:

@@ -80,6 +80,13 @@ def odd():
     return {"nan": float("nan"), "big": 2**70, "$gb": "mine", "list": [float("inf"), 1.5]}
 
 @expose
+def floats(n: int):
+    random = __import__("random").Random(1)
+    numbers = [random.uniform(-1, 1) * 10.0 ** random.randint(-300, 300) for _ in range(n)] + [-0.0, 5e-324, 1e5]
+    return {"rows": [numbers, numbers[:10]], "mixed": numbers + [1], "nan": [float("nan"), *numbers],
+            "whole": list(range(n)), "$gb": "floats", "text": "[" + "0.5," * n + "0.5]"}
+
+@expose
 def large(n: int):
     return list(range(n))
 '''

@@ -11,6 +11,7 @@
 
 #include <rpc/keeper/framesocket.h>
 #include <rpc/keeper/json_check.h>
+#include <rpc/keeper/packed_floats.h>
 #include <rpc/keeper/spool.h>
 #include <rpc/keeper/tensor.h>
 #include <rpc/keeper/tokens.h>
@@ -117,6 +118,23 @@ private Q_SLOTS:
             unsaid);
         QCOMPARE(QString::fromStdString(got), plain);
         QVERIFY(checkJson(got));
+    }
+
+    void longListsOfNumbersArePacked()
+    {
+        std::string list = "[";
+        for (int i = 0; i < 300; ++i)
+            list += (i > 0 ? " , " : " ") + std::to_string(i) + (i % 2 == 0 ? ".5" : "e-1");
+        const auto packed = packFloats("{\"a\":" + list + "\n],\"b\":[" + list + "],\"x\"]}");
+        QVERIFY(packed);
+        QVERIFY(packed->starts_with("{\"a\":{\"$gb\":\"floats\",\"v\":\"AAAAAAAA4D"));
+        QVERIFY(packed->ends_with("\"},\"x\"]}"));
+        QCOMPARE(packed->size(), std::string("{\"a\":,\"b\":[,\"x\"]}").size() + 2 * (23 + 3200));
+        QVERIFY(checkJson(*packed));
+        for (const std::string& other :
+            {list + ",1]", list + ",null]", list + ",[]]", list, list + ",", "\"" + list + "]\"",
+                "[\"\\\"\"," + list.substr(1) + "]", std::string("[1.5]"), std::string()})
+            QVERIFY2(!packFloats(other), other.substr(0, 20).c_str());
     }
 
     void smallFloatsAreWhatTheyMean()
