@@ -3,6 +3,8 @@
 
 #include "keeper.h"
 
+#include <algorithm>
+
 #include <backend/base/clock.h>
 #include <backend/base/hash.h>
 #include <backend/base/json.h>
@@ -209,10 +211,11 @@ void Keeper::complete(const CallPtr& call, Finished& finished)
     CallOutcome& outcome = *finished.outcome;
     outcome.caller = call->request.caller;
     const std::int64_t total = monotonicNs() - call->arrivedNs;
+    const std::int64_t notWork = std::max<std::int64_t>(0, total - outcome.ns.compute - outcome.ns.serialise);
+    // A worker that writes a long result says late that it has started.
     if (call->startedNs != 0)
-        outcome.ns.queue = call->startedNs - call->arrivedNs;
-    outcome.ns.transfer =
-        std::max<std::int64_t>(0, total - outcome.ns.queue - outcome.ns.compute - outcome.ns.serialise);
+        outcome.ns.queue = std::min(call->startedNs - call->arrivedNs, notWork);
+    outcome.ns.transfer = notWork - outcome.ns.queue;
     for (const std::uint64_t timer : call->timers)
         m_loop.cancelTimer(timer);
     store(*call, finished);
