@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include <QString>
+#include <QStringList>
 
 #include <backend/base/error.h>
 #include <backend/base/json.h>
@@ -39,6 +39,7 @@ struct ModelRow
     double remainingSeconds = -1;
     std::int64_t onDisk = 0;
     std::int64_t lastUsed = 0;
+    QStringList users; // sandboxes that are alive
     Json reason; // why it waits, stalls or failed
     std::vector<ModelFile> files;
     quintptr serial = 0; // names the row towards its files; never used again

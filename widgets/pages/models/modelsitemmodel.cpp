@@ -10,6 +10,7 @@
 #include <widgets/controls/numbers.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "modeluse.h"
 #include "text.h"
 
 namespace gb::ui {
@@ -87,6 +88,18 @@ void ModelsItemModel::setDownloads(const Json& items)
     rebuild();
 }
 
+void ModelsItemModel::setUse(const ModelUse& use)
+{
+    m_use = &use;
+    connect(m_use, &ModelUse::changed, this, &ModelsItemModel::rebuild);
+    rebuild();
+}
+
+bool ModelsItemModel::anyInUse() const
+{
+    return std::ranges::any_of(m_rows, [](const ModelRow& row) { return !row.users.isEmpty(); });
+}
+
 void ModelsItemModel::rebuild()
 {
     auto fresh = m_downloads;
@@ -100,6 +113,9 @@ void ModelsItemModel::rebuild()
     }
     std::ranges::copy_if(m_cacheRows, std::back_inserter(fresh),
         [&listed](const ModelRow& row) { return !listed.contains(row.repo); });
+    if (m_use)
+        for (auto& row : fresh)
+            row.users = m_use->users(row.repo);
     merge(std::move(fresh));
 }
 
@@ -288,6 +304,8 @@ QString ModelsItemModel::modelCell(const ModelRow& row, int column) const
         return row.remainingSeconds >= 0 ? clockText(row.remainingSeconds) : QString();
     case LastUsed:
         return row.lastUsed ? agoText(row.lastUsed, wallMs()) : QString();
+    case UsedBy:
+        return row.users.join(QStringLiteral(", "));
     default:
         return {};
     }
@@ -320,11 +338,14 @@ QVariant ModelsItemModel::data(const QModelIndex& index, int role) const
     if (role == Qt::DisplayRole)
         return file ? fileCell(*file, index.column()) : modelCell(*row, index.column());
     if (role == Qt::TextAlignmentRole) {
-        const bool number = index.column() == Size || index.column() >= Rate;
+        const bool number = index.column() == Size || (index.column() >= Rate && index.column() != UsedBy);
         return QVariant(Qt::Alignment(number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
     if (role == Qt::AccessibleTextRole && index.column() == Name)
-        return file ? file->path : row->name() + QLatin1Char(' ') + row->stateText();
+        return file ? file->path
+                    : QStringList({row->name(), row->stateText(), modelCell(*row, UsedBy)})
+                          .join(QLatin1Char(' '))
+                          .trimmed();
     if (role != Qt::ToolTipRole)
         return {};
     if (index.column() == Name)
@@ -335,6 +356,8 @@ QVariant ModelsItemModel::data(const QModelIndex& index, int role) const
         return errorSentence(Error::fromJson(row->reason)).toHtmlEscaped();
     if (index.column() == LastUsed && row->lastUsed)
         return exactTimeText(row->lastUsed);
+    if (index.column() == UsedBy && !row->users.isEmpty())
+        return row->users.join(QLatin1Char('\n')).toHtmlEscaped();
     return {};
 }
 
@@ -343,13 +366,15 @@ QVariant ModelsItemModel::headerData(int section, Qt::Orientation orientation, i
     if (orientation != Qt::Horizontal)
         return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant(Qt::Alignment(section == Size || section >= Rate ? Qt::AlignRight : Qt::AlignLeft)
+        return QVariant(
+            Qt::Alignment(
+                section == Size || (section >= Rate && section != UsedBy) ? Qt::AlignRight : Qt::AlignLeft)
             | Qt::AlignVCenter);
     if (role != Qt::DisplayRole)
         return {};
     static const QStringList titles = {ModelsText::tr("Name"), ModelsText::tr("State"),
         ModelsText::tr("Size"), ModelsText::tr("Progress"), ModelsText::tr("Rate"),
-        ModelsText::tr("Remaining"), ModelsText::tr("Last used")};
+        ModelsText::tr("Remaining"), ModelsText::tr("Last used"), ModelsText::tr("Used by")};
     return titles.value(section);
 }
 

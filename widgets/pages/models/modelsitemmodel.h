@@ -14,6 +14,8 @@
 
 namespace gb::ui {
 
+class ModelUse;
+
 // Downloads, newest first, from the state topic; below them what else is in the cache, by name, from
 // models.ls, which is asked again after something ended. A row's children are its files.
 class ModelsItemModel final : public QAbstractItemModel
@@ -21,13 +23,16 @@ class ModelsItemModel final : public QAbstractItemModel
     Q_OBJECT
 
 public:
-    enum Column { Name, State, Size, Progress, Rate, Remaining, LastUsed, ColumnCount };
+    enum Column { Name, State, Size, Progress, Rate, Remaining, LastUsed, UsedBy, ColumnCount };
 
     explicit ModelsItemModel(api::Client& client, QObject* parent = nullptr);
 
     void refreshCache();
     void setCache(Json listing);
     void setDownloads(const Json& items);
+    // It has to live as long as the model.
+    void setUse(const ModelUse& use);
+    bool anyInUse() const;
     const Json& cache() const { return m_cache; }
     // From models.ls; null for a model that is not on this disk.
     const Json* cachedModel(const QString& repo) const { return m_cached.value(repo); }
@@ -62,6 +67,7 @@ private:
     QString fileCell(const ModelFile& file, int column) const;
 
     api::Client& m_client;
+    const ModelUse* m_use = nullptr;
     std::vector<ModelRow> m_rows;
     std::vector<ModelRow> m_downloads;
     std::vector<ModelRow> m_cacheRows;

@@ -39,6 +39,7 @@ namespace {
 constexpr int modelsAgingMs = 10'000;
 constexpr int withLastUsed = 840; // pixels
 constexpr int withRemaining = 640;
+constexpr int withUsedBy = 110; // is only there while something is in use
 
 } // namespace
 
@@ -48,6 +49,7 @@ ModelsPage::ModelsPage(api::Client& client, QWidget* parent)
 {
     m_model = new ModelsItemModel(client, this);
     m_use = new ModelUse(client, this);
+    m_model->setUse(*m_use);
     m_details = new ModelDetails(client);
     createActions();
     createView();
@@ -189,7 +191,7 @@ void ModelsPage::createView()
     header->setStretchLastSection(false);
     header->setSectionResizeMode(ModelsItemModel::Name, QHeaderView::Stretch);
     header->setMinimumSectionSize(56);
-    const int widths[] = {240, 136, 76, 108, 84, 84, 84};
+    const int widths[] = {240, 136, 76, 108, 84, 84, 84, withUsedBy};
     for (int column = 1; column < ModelsItemModel::ColumnCount; ++column)
         header->resizeSection(column, widths[column]);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &ModelsPage::showCurrent);
@@ -204,12 +206,19 @@ void ModelsPage::createView()
 
 bool ModelsPage::eventFilter(QObject* watched, QEvent* event)
 {
-    // What is least missed makes room for the name.
-    if (watched == m_view && event->type() == QEvent::Resize) {
-        m_view->setColumnHidden(ModelsItemModel::LastUsed, m_view->width() < withLastUsed);
-        m_view->setColumnHidden(ModelsItemModel::Remaining, m_view->width() < withRemaining);
-    }
+    if (watched == m_view && event->type() == QEvent::Resize)
+        showColumns();
     return Page::eventFilter(watched, event);
+}
+
+// What is least missed makes room for the name.
+void ModelsPage::showColumns()
+{
+    const bool used = m_model->anyInUse();
+    const auto room = m_view->width() - (used ? withUsedBy : 0);
+    m_view->setColumnHidden(ModelsItemModel::UsedBy, !used);
+    m_view->setColumnHidden(ModelsItemModel::LastUsed, room < withLastUsed);
+    m_view->setColumnHidden(ModelsItemModel::Remaining, room < withRemaining);
 }
 
 QWidget* ModelsPage::createFooter()
@@ -335,6 +344,7 @@ void ModelsPage::lookFirst()
 void ModelsPage::showCurrent()
 {
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : m_model->settled() ? 1 : 2);
+    showColumns();
     for (int i = 0; i < m_model->rowCount() && !m_wanted.isEmpty(); ++i) {
         const auto index = m_model->index(i, 0);
         const auto* row = m_model->rowAt(index);

@@ -69,6 +69,7 @@ private:
     void send(const char* method, const Json& params, const QString& whatFailed);
     void sendRemoval(const Json& params, std::function<void(std::int64_t)> freed);
     void showCurrent();
+    void showColumns();
     void showFooter();
     void showMenu(const QPoint& at);
     const ModelRow* current() const;
