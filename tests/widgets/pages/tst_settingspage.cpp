@@ -133,7 +133,7 @@ void SettingsPageTest::usesTheRoom()
                 return label->mapTo(m_page.get(), QPoint());
         return QPoint(-1, -1);
     };
-    m_page->resize(1200, 1100);
+    m_page->resize(1000, 1100);
     QTRY_COMPARE(place(QStringLiteral("Service")).x(), place(QStringLiteral("Appearance")).x());
     gb::test::picture(*m_page, QStringLiteral("settings-narrow"));
     m_page->resize(1800, 1100);

@@ -3,15 +3,19 @@
 
 #include "settingrow.h"
 
+#include <optional>
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
-#include <QSpinBox>
+#include <QMap>
+#include <QStyle>
 
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/theme.h>
+#include <widgets/forms/valuefields.h>
 #include <widgets/itemmodels/fields.h>
 
 #include "text.h"
@@ -21,17 +25,33 @@ namespace {
 
 constexpr int settingFieldWidth = 220;
 
-// "retention.max_age_days" → "Max age, days": keys are words a person can read, the last one the unit.
+// What a setting is called; one that a newer daemon has is called by its key.
 QString settingTitle(const QString& key)
 {
+    static const QMap<QString, QString> titles = {
+        {QStringLiteral("daemon.idle_exit_s"), SettingsText::tr("Leaves when idle for")},
+        {QStringLiteral("models.at_once"), SettingsText::tr("Downloads at the same time")},
+        {QStringLiteral("models.bytes_per_second"), SettingsText::tr("Rate limit, per second")},
+        {QStringLiteral("models.keep_free_bytes"), SettingsText::tr("Keep free on the disk")},
+        {QStringLiteral("retention.max_age_days"), SettingsText::tr("Keep runs for, days")},
+        {QStringLiteral("retention.max_bytes"), SettingsText::tr("Keep at most")},
+        {QStringLiteral("secrets.key_store"), SettingsText::tr("Use the desktop's key store")}};
+    if (const auto found = titles.find(key); found != titles.end())
+        return *found;
     auto words = key.section(QLatin1Char('.'), 1).replace(QLatin1Char('_'), QLatin1Char(' '));
-    for (const auto* unit : {"days", "bytes", "s"})
-        if (const auto last = QLatin1Char(' ') + QLatin1String(unit); words.endsWith(last))
-            words = words.chopped(last.size()) + QStringLiteral(", ")
-                + (last == QLatin1String(" s") ? QStringLiteral("seconds") : last.mid(1));
     if (!words.isEmpty())
         words[0] = words[0].toUpper();
     return words;
+}
+
+// Sizes and times are written as people write them.
+std::optional<QuantityField::Kind> quantityOf(const QString& key)
+{
+    if (key.contains(QLatin1String("bytes")))
+        return QuantityField::Kind::Bytes;
+    if (key.endsWith(QLatin1String("_s")))
+        return QuantityField::Kind::Seconds;
+    return std::nullopt;
 }
 
 } // namespace
@@ -104,18 +124,7 @@ void SettingRow::createField(const Json& setting)
             [this](const QString& text) { Q_EMIT changed(Json(text.toStdString())); });
         setField(combo);
     } else if (type == "integer") {
-        // A line, not a spin box: values reach beyond 32 bits.
-        auto* line = new QLineEdit(QString::number(integerOr(setting, "value")));
-        line->setAlignment(Qt::AlignRight);
-        connect(line, &QLineEdit::editingFinished, this, [this, line, before = line->text()] {
-            bool valid = false;
-            const auto number = line->text().trimmed().toLongLong(&valid);
-            line->setProperty("gbInvalid", !valid);
-            line->setStyleSheet(line->styleSheet());
-            if (valid && line->text() != before)
-                Q_EMIT changed(Json(number));
-        });
-        setField(line);
+        createNumber(setting);
     } else {
         auto* line = new QLineEdit(textField(setting, "value"));
         connect(line, &QLineEdit::editingFinished, this, [this, line, before = line->text()] {
@@ -124,6 +133,26 @@ void SettingRow::createField(const Json& setting)
         });
         setField(line);
     }
+}
+
+void SettingRow::createNumber(const Json& setting)
+{
+    const auto kind = quantityOf(textField(setting, "key"));
+    const auto number = integerOr(setting, "value");
+    // A line, not a spin box: values reach beyond 32 bits.
+    auto* line = new QLineEdit(kind ? QuantityField::text(*kind, number) : QString::number(number));
+    line->setAlignment(Qt::AlignRight);
+    connect(line, &QLineEdit::editingFinished, this, [this, line, kind, number] {
+        bool whole = false;
+        const auto typed = line->text().trimmed().toLongLong(&whole);
+        const Json value = kind ? QuantityField::parse(*kind, line->text()) : whole ? Json(typed) : Json();
+        line->setProperty("gbInvalid", !value.is_number_integer());
+        line->style()->unpolish(line);
+        line->style()->polish(line);
+        if (value.is_number_integer() && value != Json(number))
+            Q_EMIT changed(value);
+    });
+    setField(line);
 }
 
 } // namespace gb::ui

@@ -30,6 +30,7 @@ Q_SIGNALS:
 
 private:
     void createField(const Json& setting);
+    void createNumber(const Json& setting);
 
     QWidget* m_side = nullptr;
     QToolButton* m_reset = nullptr;

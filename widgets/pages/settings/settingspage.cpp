@@ -32,7 +32,7 @@
 namespace gb::ui {
 namespace {
 
-constexpr int settingsTwoColumns = 1400; // pixels of the page from which there are two
+constexpr int settingsTwoColumns = 1120; // pixels of the page from which there are two
 constexpr int settingsColumnWidth = 760;
 
 void changeLook(const std::function<void(Look&)>& change)
