@@ -16,7 +16,7 @@ QPushButton* makeButton(const QString& text, ButtonKind kind, const QString& ico
     static constexpr const char* names[] = {"normal", "primary", "danger", "link"};
     button->setProperty("gbKind", QLatin1String(names[static_cast<int>(kind)]));
     button->setCursor(Qt::PointingHandCursor);
-    button->setIconSize({16, 16});
+    button->setIconSize(text.isEmpty() ? QSize(16, 16) : QSize(20, 16));
     button->setAutoDefault(false);
     button->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     if (iconName.isEmpty())

@@ -43,17 +43,27 @@ public:
     }
     QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override
     {
-        return iconPixmap(m_name, qMin(size.width(), size.height()), colorFor(mode, state), 1);
+        return scaledPixmap(size, mode, state, 1);
     }
     QPixmap scaledPixmap(const QSize& size, QIcon::Mode mode, QIcon::State state, qreal scale) override
     {
-        auto picture = iconPixmap(
+        const auto picture = iconPixmap(
             m_name, qRound(qMin(size.width(), size.height()) / scale), colorFor(mode, state), scale);
-        return picture;
+        return size.width() > size.height() && !picture.isNull() ? withGap(picture, size) : picture;
     }
     QIconEngine* clone() const override { return new ThemeIconEngine(m_name, m_color); }
 
 private:
+    // What is wider than high leaves room between the icon and the text behind it.
+    static QPixmap withGap(const QPixmap& picture, const QSize& size)
+    {
+        QPixmap wide(size);
+        wide.setDevicePixelRatio(picture.devicePixelRatio());
+        wide.fill(Qt::transparent);
+        QPainter painter(&wide);
+        painter.drawPixmap(0, 0, picture);
+        return wide;
+    }
     QColor colorFor(QIcon::Mode mode, QIcon::State state) const
     {
         const auto& t = tokens();
@@ -76,7 +86,8 @@ QPixmap iconPixmap(const QString& name, int size, const QColor& color, qreal rat
 {
     const auto key = QStringLiteral("gb:%1:%2:%3:%4").arg(name).arg(size).arg(color.name()).arg(ratio);
     QPixmap picture;
-    if (QPixmapCache::find(key, &picture))
+    // A button that has not been laid out yet asks for an icon without a size.
+    if (size <= 0 || QPixmapCache::find(key, &picture))
         return picture;
     auto svg = iconSource(name);
     svg.replace("currentColor", color.name().toLatin1());

@@ -3,6 +3,7 @@
 
 #include "pagebar.h"
 
+#include <QAction>
 #include <QHBoxLayout>
 
 #include "buttons.h"
@@ -41,6 +42,18 @@ void PageBar::addWidget(QWidget* widget, int stretch)
 void PageBar::addAction(QAction* action)
 {
     m_actions->addWidget(makeActionButton(action));
+}
+
+void PageBar::addIcon(QAction* action)
+{
+    auto* button = makeIconButton(action->property("gbIcon").toString(), action->text());
+    button->setDefaultAction(action);
+    const auto follow = [button, action] {
+        button->setVisible(action->isVisible());
+        button->setAccessibleName(action->text());
+    };
+    m_actions->addWidget(button);
+    connect(action, &QAction::changed, button, follow);
 }
 
 void PageBar::setPrimary(QAction* action)

@@ -22,6 +22,7 @@ public:
     void setTitle(const QString& title);
     void addWidget(QWidget* widget, int stretch = 0);
     void addAction(QAction* action);
+    void addIcon(QAction* action); // an action that everybody knows by its icon
     void setPrimary(QAction* action);
 
 private:

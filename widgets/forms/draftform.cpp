@@ -65,6 +65,15 @@ QString sourceText(Draft::Source source)
     return FormsText::tr("default");
 }
 
+// A provider gives a reason as a clause.
+QString asSentence(QString clause)
+{
+    if (clause.isEmpty())
+        return clause;
+    clause[0] = clause[0].toUpper();
+    return clause.back().isLetterOrNumber() ? clause + QLatin1Char('.') : clause;
+}
+
 void setInvalid(QWidget* field, bool wrong)
 {
     auto* line = field->findChild<QLineEdit*>();
@@ -183,7 +192,7 @@ void DraftRow::setState(const FieldState& state)
         static_cast<QVBoxLayout*>(layout())->insertWidget(2, m_reason);
     }
     if (m_reason) {
-        m_reason->setText(state.reason);
+        m_reason->setText(asSentence(state.reason));
         m_reason->setVisible(!state.reason.isEmpty());
     }
     updateVisible();

@@ -73,6 +73,8 @@ void HeaderBar::setRecent(const QList<QPair<QString, QString>>& nameAndFolder)
     if (!nameAndFolder.isEmpty())
         m_menu->addSeparator();
     m_menu->addAction(
+        icon(QStringLiteral("plus")), ShellText::tr("New experiment…"), this, &HeaderBar::newRequested);
+    m_menu->addAction(
         icon(QStringLiteral("folder")), ShellText::tr("Open folder…"), this, &HeaderBar::openRequested);
 }
 

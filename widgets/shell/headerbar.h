@@ -34,6 +34,7 @@ public:
 
 Q_SIGNALS:
     void experimentRequested(const QString& folder);
+    void newRequested();
     void openRequested();
     void paletteRequested();
     void notificationsRequested();

@@ -90,6 +90,7 @@ void MainWindow::createLayout()
     connect(m_header, &HeaderBar::paletteRequested, this, [this] { m_palette->open(commands()); });
     connect(m_header, &HeaderBar::experimentRequested, this, &MainWindow::openExperiment);
     connect(m_header, &HeaderBar::openRequested, this, &MainWindow::chooseFolder);
+    connect(m_header, &HeaderBar::newRequested, this, &MainWindow::newExperiment);
     connect(m_header, &HeaderBar::notificationsRequested, this,
         [this] { m_notifications->openBelow(m_header->bell()); });
     connect(m_header, &HeaderBar::aliveRequested, this, [this] { m_alive->openBelow(m_header->state()); });
@@ -112,6 +113,7 @@ void MainWindow::createShortcuts()
     add(QStringLiteral("F5"), [this] { currentPage()->refresh(); });
     add(QStringLiteral("F11"), [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     add(QStringLiteral("Ctrl+F"), [this] { currentPage()->find(); });
+    add(QStringLiteral("Ctrl+N"), [this] { newExperiment(); });
     add(QStringLiteral("Ctrl+Q"), [this] { close(); });
     const auto primary = [this] {
         if (auto* action = currentPage()->primaryAction(); action && action->isEnabled())
@@ -218,6 +220,8 @@ std::vector<Command> MainWindow::commands()
     for (const auto& [name, folder] : m_recent)
         all.push_back({ShellText::tr("Open %1").arg(name), folder, QStringLiteral("folder"), {},
             [this, path = folder] { openExperiment(path); }});
+    all.push_back({ShellText::tr("New experiment…"), {}, QStringLiteral("plus"), QStringLiteral("Ctrl+N"),
+        [this] { newExperiment(); }});
     all.push_back(
         {ShellText::tr("Open folder…"), {}, QStringLiteral("folder"), {}, [this] { chooseFolder(); }});
     all.push_back({ShellText::tr("Show notifications"), {}, QStringLiteral("bell"), {},
@@ -240,6 +244,31 @@ void MainWindow::chooseFolder()
     const auto folder = QFileDialog::getExistingDirectory(this, ShellText::tr("Open an experiment folder"));
     if (!folder.isEmpty())
         openExperiment(folder);
+}
+
+void MainWindow::newExperiment()
+{
+    QFileDialog dialog(this, ShellText::tr("A folder for the new experiment"));
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setFileMode(QFileDialog::AnyFile);
+    dialog.setOptions(QFileDialog::ShowDirsOnly | QFileDialog::DontConfirmOverwrite);
+    dialog.setLabelText(QFileDialog::Accept, ShellText::tr("Create"));
+    dialog.setLabelText(QFileDialog::FileName, ShellText::tr("Folder:"));
+    if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty())
+        return;
+    m_asked = true;
+    const auto folder = dialog.selectedFiles().first();
+    const Json params = {{"path", folder.toStdString()}};
+    m_client.call(this, "experiments.new", params, [this, folder](Result<api::Answer> answer) {
+        if (!answer) {
+            m_notifications->add(Tone::Error, ShellText::tr("%1 was not created").arg(QDir(folder).dirName()),
+                errorSentence(answer.error()));
+            return;
+        }
+        showExperiment(answer->body);
+        loadRecent();
+        showPage(QStringLiteral("sandbox"));
+    });
 }
 
 void MainWindow::openExperiment(const QString& folder)

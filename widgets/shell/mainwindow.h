@@ -59,6 +59,7 @@ private:
     void loadRecent();
     void loadScheme();
     void chooseFolder();
+    void newExperiment();
     void showConnection(const Error* error);
     void stopEverything();
 

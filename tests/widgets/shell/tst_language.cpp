@@ -13,6 +13,7 @@
 #include <QTest>
 #include <QTranslator>
 
+#include <backend/domain/sandboxspec.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/splitter.h>
@@ -89,9 +90,12 @@ QStringList complaints(const QWidget& window, const QSet<QString>& data)
     return found;
 }
 
-QSet<QString> exampleTexts()
+// What the window shows and did not write.
+QSet<QString> otherTexts()
 {
     QSet<QString> texts;
+    for (const auto& package : SandboxSpec().notebookPackages)
+        texts += QString::fromStdString(package);
     const QDir folder(QStringLiteral(":/glovebox/examples"));
     for (const auto& name : folder.entryList(QDir::Dirs)) {
         QFile file(folder.filePath(name + QStringLiteral("/example.json")));
@@ -160,15 +164,16 @@ void LanguageTest::everyTextIsTranslatedAndFits()
     MainWindow window(client);
     window.resize(size);
     window.show();
-    for (const auto* id : {"home", "settings", "snapshots"}) {
+    for (const auto* id : {"home", "sandbox", "models", "inspector", "settings", "snapshots"}) {
         QVERIFY(window.showPage(QLatin1String(id)));
         QTest::qWait(1);
         gb::test::picture(window, QStringLiteral("pseudo-%1-%2").arg(QLatin1String(id)).arg(size.width()));
-        const auto found = complaints(window, exampleTexts());
+        const auto found = complaints(window, otherTexts());
         QVERIFY2(found.isEmpty(), qPrintable(found.join(QLatin1Char('\n'))));
     }
     // One context per room, not one per class.
-    for (const auto* room : {"home", "settings", "shell", "controls"})
+    for (const auto* room :
+        {"home", "sandboxes", "models", "inspector", "settings", "forms", "shell", "controls"})
         QVERIFY2(pseudo.contexts().contains(QLatin1String(room)), room);
     for (const auto& context : pseudo.contexts())
         for (const auto* name : {"Home", "Settings", "MainWindow", "Tray", "HeaderBar", "Machine", "Alive"})

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -29,6 +30,7 @@ private Q_SLOTS:
     void everyPageOpens();
     void paletteRunsWhatIsChosen();
     void everythingWithFocusHasAName();
+    void remembersItsPlace();
     void pictures();
 
 private:
@@ -96,11 +98,12 @@ void ShellTest::everythingWithFocusHasAName()
     MainWindow window(client);
     window.show();
     int checked = 0;
-    for (const auto* id : {"home", "inspector", "settings"}) {
+    for (const auto* id : {"home", "sandbox", "models", "inspector", "settings"}) {
         QVERIFY(window.showPage(QLatin1String(id)));
         for (const auto* widget : window.findChildren<QWidget*>()) {
-            if (!(widget->focusPolicy() & Qt::TabFocus) || !widget->isVisibleTo(&window)
-                || widget->objectName().startsWith(QStringLiteral("qt_")))
+            // Whoever hands the focus on is spoken of by the one who gets it.
+            if (!(widget->focusPolicy() & Qt::TabFocus) || widget->focusProxy()
+                || !widget->isVisibleTo(&window) || widget->objectName().startsWith(QStringLiteral("qt_")))
                 continue;
             const auto* button = qobject_cast<const QAbstractButton*>(widget);
             if (!widget->accessibleName().isEmpty() || (button && !button->text().isEmpty()))
@@ -113,6 +116,23 @@ void ShellTest::everythingWithFocusHasAName()
         }
     }
     QVERIFY(checked > 20);
+}
+
+void ShellTest::remembersItsPlace()
+{
+    const QSize chosen(810, 640);
+    api::Client client(options());
+    {
+        MainWindow window(client);
+        QVERIFY(window.size() != chosen);
+        window.resize(chosen);
+        window.show();
+        QVERIFY(window.close());
+    }
+    MainWindow window(client);
+    window.show();
+    QCOMPARE(window.size(), chosen);
+    remembered().remove(QStringLiteral("window/geometry"));
 }
 
 void ShellTest::pictures()

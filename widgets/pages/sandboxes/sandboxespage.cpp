@@ -90,8 +90,8 @@ void SandboxesPage::createActions()
     m_save = add(SandboxText::tr("Save"), "check", "Ctrl+S", [this] { save(); });
     m_discard = add(SandboxText::tr("Discard changes"), "close", "", [this] { m_draft->cancel(); });
     m_undo = add(SandboxText::tr("Undo"), "undo", "Ctrl+Z", [this] { m_draft->undo(); });
-    m_redo = add(SandboxText::tr("Redo"), "refresh", "Ctrl+Shift+Z", [this] { m_draft->redo(); });
-    m_showFile = add(SandboxText::tr("Show the file"), "file", "Ctrl+E",
+    m_redo = add(SandboxText::tr("Redo"), "redo", "Ctrl+Shift+Z", [this] { m_draft->redo(); });
+    m_showFile = add(SandboxText::tr("Show file"), "file", "Ctrl+E",
         [this](bool shown) { m_filePane->setVisible(shown); });
     m_showFile->setCheckable(true);
     m_copy = add(SandboxText::tr("Copy as Python"), "copy", "", [this] {
@@ -144,7 +144,9 @@ void SandboxesPage::createLayout()
     m_presets = new QMenu(m_presetButton);
     m_presetButton->setMenu(m_presets);
     m_bar->addWidget(m_presetButton);
-    for (auto* action : {m_undo, m_redo, m_showFile, m_copy, m_save})
+    for (auto* action : {m_undo, m_redo})
+        m_bar->addIcon(action);
+    for (auto* action : {m_showFile, m_copy, m_save})
         m_bar->addAction(action);
     m_bar->setPrimary(m_start);
     m_banner = new Banner;

@@ -258,10 +258,13 @@ void SandboxForm::addRepos()
     m_form->addSection(SandboxText::tr("Repos"), SandboxText::tr("Cloned into /workspace."));
     m_form->addRow("repos",
         {SandboxText::tr("Repositories"), {}, QStringLiteral("git clone install dockerfile")},
-        new RecordsField({Column{"url", SandboxText::tr("Repository"), ColumnKind::Text, 0, 3,
-                              SandboxText::tr("org/repo or an address")},
-                             Column{"install", SandboxText::tr("Install with"), ColumnKind::Text, 0, 2,
-                                 SandboxText::tr("nothing, or pip install -e .")}},
+        new RecordsField(
+            {Column{"url", SandboxText::tr("Repository"), ColumnKind::Text, 0, 3,
+                 SandboxText::tr("org/repo or an address")},
+                Column{"install", SandboxText::tr("Install with"), ColumnKind::Text, 0, 2,
+                    SandboxText::tr("nothing, or pip install -e .")},
+                Column{"dockerfile", SandboxText::tr("Dockerfile"), ColumnKind::Text, 1, 1,
+                    SandboxText::tr("none; its path in the repository, for providers with Docker")}},
             SandboxText::tr("Add repository")));
 }
 
@@ -418,9 +421,9 @@ void SandboxForm::addTime()
     m_form->addRow("spend_cap",
         {SandboxText::tr("Spend at most (US $)"), SandboxText::tr("Then it is stopped. Empty: no cap.")},
         new FigureField(SandboxText::tr("no cap")));
-    m_form->addRow("rpc_timeout", {SandboxText::tr("A call may take")}, seconds(QStringLiteral("10 min")));
+    m_form->addRow("rpc_timeout", {SandboxText::tr("A call may take")}, seconds(SandboxText::tr("10 min")));
     m_form->addRow("wait_timeout", {SandboxText::tr("The interface may take to load")},
-        seconds(QStringLiteral("5 min")));
+        seconds(SandboxText::tr("5 min")));
 }
 
 void SandboxForm::setStoredSecrets(const QStringList& names)

@@ -41,6 +41,7 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
     setProperty("gbSide", true);
     setAttribute(Qt::WA_StyledBackground);
     m_sandboxes = makeSideList(SandboxText::tr("Sandboxes"));
+    m_sandboxes->setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
     m_outline = makeSideList(SandboxText::tr("Sections of the form"));
     m_outlineBox = new QWidget;
     auto* below = new QVBoxLayout(m_outlineBox);
@@ -53,6 +54,7 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
     layout->setSpacing(space::xs);
     layout->addWidget(makeLabel(SandboxText::tr("SANDBOXES"), TextRole::Section));
     layout->addWidget(m_sandboxes, 1);
+    layout->addSpacing(space::l);
     layout->addWidget(m_outlineBox, 2);
     m_soon.setSingleShot(true);
     m_soon.setInterval(0);
@@ -78,6 +80,7 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
         m_wanted = item->data(Qt::UserRole).toString();
         Q_EMIT sandboxChosen(m_wanted);
     });
+    showOutline(true);
     showSandboxes();
     showSections();
 }
@@ -85,6 +88,8 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
 void SandboxList::showOutline(bool shown)
 {
     m_outlineBox->setVisible(shown);
+    // Above the outline there is as much of the list as there are sandboxes.
+    m_sandboxes->setSizePolicy(QSizePolicy::Expanding, shown ? QSizePolicy::Maximum : QSizePolicy::Expanding);
 }
 
 QString SandboxList::chosen() const
@@ -155,6 +160,8 @@ void SandboxList::showSections()
         // An empty icon keeps the names in line.
         item->setIcon(section.errors > 0 ? icon(QStringLiteral("error"), tokens().error) : QIcon(empty));
         item->setHidden(!section.shown);
+        if (m_outline->currentRow() < 0)
+            m_outline->setCurrentRow(0);
         item->setToolTip(
             section.errors > 0 ? SandboxText::tr("%n error(s)", nullptr, section.errors) : QString());
     }
