@@ -4,9 +4,11 @@
 #include "filestab.h"
 
 #include <QDir>
+#include <QDrag>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QInputDialog>
@@ -18,6 +20,7 @@
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QTreeWidget>
 
 #include <backend/base/ids.h>
@@ -39,6 +42,20 @@ constexpr std::int64_t largestText = 512 * 1024;
 constexpr int kindRole = Qt::UserRole;
 constexpr int sizeRole = Qt::UserRole + 1;
 constexpr int largestFolder = 20'000;
+
+constexpr std::int64_t largestDrag = 64LL << 20;
+
+class FileList final : public QTreeWidget
+{
+public:
+    explicit FileList(std::function<void()> dragged) : m_dragged(std::move(dragged)) { }
+
+protected:
+    void startDrag(Qt::DropActions) override { m_dragged(); }
+
+private:
+    std::function<void()> m_dragged;
+};
 
 bool looksLikeText(const std::string& bytes)
 {
@@ -63,6 +80,8 @@ FilesTab::FilesTab(api::Client& client, QWidget* parent) : SandboxTab(client, pa
     updateButtons();
 }
 
+FilesTab::~FilesTab() = default;
+
 QWidget* FilesTab::makeBrowser()
 {
     auto* browser = new QWidget;
@@ -81,7 +100,8 @@ QWidget* FilesTab::makeBrowser()
     tools->addWidget(m_path, 1);
     for (QWidget* tool : std::initializer_list<QWidget*>{reload, folder, in, m_download, m_open})
         tools->addWidget(tool);
-    m_list = new QTreeWidget;
+    m_list = new FileList([this] { dragOut(); });
+    m_list->setDragEnabled(true);
     m_list->setHeaderLabels({SandboxText::tr("Name"), SandboxText::tr("Size"), SandboxText::tr("Changed")});
     m_list->setRootIsDecorated(false);
     m_list->setUniformRowHeights(true);
@@ -90,7 +110,8 @@ QWidget* FilesTab::makeBrowser()
     m_list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_list->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     m_list->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
-    m_status = makeLabel(SandboxText::tr("Drop files here to carry them in."), TextRole::Caption);
+    m_status = makeLabel(
+        SandboxText::tr("Drop files here to carry them in; drag one out to copy it."), TextRole::Caption);
     auto* layout = new QVBoxLayout(browser);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::s);
@@ -327,6 +348,48 @@ void FilesTab::download()
     });
 }
 
+void FilesTab::carryOut(const QString& name, std::function<void(const QUrl&)> done)
+{
+    if (!m_carried)
+        m_carried = std::make_unique<QTemporaryDir>();
+    // Code inside chooses the names: one is never a way to somewhere else.
+    const QDir place(m_carried->filePath(QString::number(++m_carriedCount)));
+    if (name.contains(QLatin1Char('/')) || name == QLatin1String("..") || !place.mkpath(QStringLiteral(".")))
+        return;
+    const auto target = place.filePath(name);
+    auto* transfer = new FileTransfer(m_client, m_sandbox, this);
+    transfer->download(inFolder(name.toStdString()), target,
+        [this, name, target, done = std::move(done)](const Status& status) {
+            if (!status)
+                return report(SandboxText::tr("%1 was not carried out").arg(name), status);
+            done(QUrl::fromLocalFile(target));
+        });
+}
+
+void FilesTab::dragOut()
+{
+    const auto* item = m_list->currentItem();
+    if (!item || item->data(0, kindRole).toBool())
+        return;
+    const auto name = item->text(0);
+    if (item->data(0, sizeRole).toLongLong() > largestDrag) {
+        m_status->setText(SandboxText::tr("%1 is too large to be dragged: download it.").arg(name));
+        return;
+    }
+    carryOut(name, [this, name](const QUrl& file) {
+        if (!QGuiApplication::mouseButtons().testFlag(Qt::LeftButton)) {
+            m_status->setText(SandboxText::tr("%1 was let go before it was here.").arg(name));
+            return;
+        }
+        auto* data = new QMimeData; // belongs to the drag
+        data->setUrls({file});
+        auto* drag = new QDrag(m_list);
+        drag->setMimeData(data);
+        drag->setPixmap(iconPixmap(QStringLiteral("file"), 20, tokens().accent, devicePixelRatioF()));
+        drag->exec(Qt::CopyAction);
+    });
+}
+
 void FilesTab::makeFolder()
 {
     const auto name =
@@ -349,7 +412,8 @@ void FilesTab::report(const QString& what, const Status& status)
 void FilesTab::dragEnterEvent(QDragEnterEvent* event)
 {
     const auto urls = event->mimeData()->urls();
-    if (!urls.isEmpty() && std::ranges::all_of(urls, [](const QUrl& url) { return url.isLocalFile(); }))
+    if (event->source() != m_list && !urls.isEmpty()
+        && std::ranges::all_of(urls, [](const QUrl& url) { return url.isLocalFile(); }))
         event->acceptProposedAction();
 }
 

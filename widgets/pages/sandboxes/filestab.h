@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "sandboxtab.h"
 
 class QLabel;
@@ -10,8 +13,10 @@ class QLineEdit;
 class QPlainTextEdit;
 class QPushButton;
 class QStackedWidget;
+class QTemporaryDir;
 class QTreeWidget;
 class QTreeWidgetItem;
+class QUrl;
 
 namespace gb::ui {
 
@@ -25,9 +30,12 @@ class FilesTab final : public SandboxTab
 
 public:
     explicit FilesTab(api::Client& client, QWidget* parent = nullptr);
+    ~FilesTab() override;
     void openFolder(const std::string& path);
     void upload(const QStringList& files);
     void edit(const std::string& path);
+    // Brings a copy of a file of this folder to this machine, for whom it is dragged to.
+    void carryOut(const QString& name, std::function<void(const QUrl&)> done);
     QTreeWidget* list() const { return m_list; }
     QPlainTextEdit* editor() const { return m_editor; }
     void save();
@@ -47,10 +55,13 @@ private:
     void activate(QTreeWidgetItem* item);
     void download();
     void makeFolder();
+    void dragOut();
     std::string inFolder(const std::string& name) const;
     void report(const QString& what, const Status& status);
     void updateButtons();
 
+    std::unique_ptr<QTemporaryDir> m_carried; // files on their way to other programs
+    int m_carriedCount = 0;
     std::string m_folder = "/workspace";
     std::string m_editing;
     bool m_loaded = false;

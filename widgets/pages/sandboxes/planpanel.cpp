@@ -173,11 +173,32 @@ void PlanPanel::askForPlan()
             return;
         if (answer)
             return takePlan(answer->body);
+        if (stringOr(answer.error().data, "field") == "gpu" && m_draft.value("gpu").is_string())
+            return askAboutGpu();
         m_banner->showError(SandboxText::tr("There is no plan"), answer.error());
         m_banner->addAction(SandboxText::tr("Try again"), [this] { plan(); });
         m_summary->clear();
         setPhase(Phase::NoPlan);
     });
+}
+
+void PlanPanel::askAboutGpu()
+{
+    const auto gpu = textField(m_draft.values(), "gpu");
+    m_banner->show(Tone::Warning, SandboxText::tr("This provider has no %1").arg(gpu),
+        SandboxText::tr("Nothing starts until you choose."));
+    m_banner->addAction(SandboxText::tr("Run without a GPU"), [this] {
+        m_draft.set(Json{{"gpu", nullptr}, {"gpu_count", m_draft.defaultValue("gpu_count")}});
+    });
+    m_banner->addAction(
+        SandboxText::tr("Another provider"), [this] { Q_EMIT fieldRequested(QStringLiteral("provider")); });
+    m_banner->addAction(SandboxText::tr("Do not start"), [this, gpu] {
+        m_banner->dismiss();
+        m_summary->setText(SandboxText::tr("Not started: this provider has no %1.").arg(gpu));
+    });
+    showSteps(Json::array());
+    m_summary->clear();
+    setPhase(Phase::Wrong);
 }
 
 void PlanPanel::takePlan(const Json& plan)
@@ -207,6 +228,8 @@ void PlanPanel::takePlan(const Json& plan)
     QString field;
     if (plan.contains("problems"))
         for (const auto& problem : plan["problems"]) {
+            if (stringOr(problem, "field") == "gpu" && m_draft.value("gpu").is_string())
+                return askAboutGpu();
             if (warnings.isEmpty())
                 field = textField(problem, "field");
             warnings += textField(problem, "field") + QStringLiteral(": ") + textField(problem, "message");

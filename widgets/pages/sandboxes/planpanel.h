@@ -55,6 +55,7 @@ private:
     void takePlan(const Json& plan);
     void showSteps(const Json& steps);
     void showWrong();
+    void askAboutGpu();
     void askForTrust();
     void send(bool trusted);
     void followJob();

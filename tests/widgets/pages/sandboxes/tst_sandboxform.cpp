@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <QAction>
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
@@ -8,8 +9,10 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -86,6 +89,9 @@ private Q_SLOTS:
     void changeOnDiskIsNoticed();
     void secretsSayWhereTheyAre();
     void copiesAsPython();
+    void aMissingGpuIsAskedAbout();
+    void anAdapterNamesItsBase();
+    void presetsAndMyDefault();
     void pictures();
 
 private:
@@ -93,6 +99,8 @@ private:
     DraftForm* form() const { return m_page->form()->form(); }
     QString experiment(const QByteArray& toml);
     void openExperiment(const QString& folder);
+    QPushButton* button(const QString& text) const;
+    QAction* action(const QString& text) const;
     template <typename Widget>
     Widget* editor(const char* field) const
     {
@@ -153,6 +161,22 @@ void SandboxFormTest::openExperiment(const QString& folder)
 {
     m_page->setExperiment(folder);
     QVERIFY(waitFor([this] { return m_page->settled(); }));
+}
+
+QPushButton* SandboxFormTest::button(const QString& text) const
+{
+    for (auto* each : m_page->findChildren<QPushButton*>())
+        if (each->text() == text && each->isVisible())
+            return each;
+    return nullptr;
+}
+
+QAction* SandboxFormTest::action(const QString& text) const
+{
+    for (auto* each : m_page->pageActions())
+        if (each->text() == text)
+            return each;
+    return nullptr;
 }
 
 void SandboxFormTest::draftUndoesAndResets()
@@ -285,7 +309,8 @@ void SandboxFormTest::everyFieldKeepsItsValue()
         "network": ["pypi.org"], "encrypted_ports": [8000], "rpc_port": 7000, "rpc_timeout": 60,
         "models": [{"name": "org/a", "var_name": "m", "hidden": true},
                    {"name": "org/b", "is_peft": true, "base_model": "org/a"}],
-        "repos": ["org/repo", {"url": "https://example.org/x.git", "install": "pip install -e ."}],
+        "repos": ["org/repo", {"url": "https://example.org/x.git", "install": "pip install -e ."},
+                  {"url": "org/built", "dockerfile": "docker/Dockerfile"}],
         "local_files": [["a.txt", "/workspace/a.txt"]],
         "local_dirs": [{"local": "data", "inside": "/workspace/data", "mode": "read-only"}]})"));
     QVERIFY2(spec, spec ? "" : spec.error().message.c_str());
@@ -460,6 +485,74 @@ void SandboxFormTest::copiesAsPython()
             "import glovebox\n\nspec = {\n    \"scoped\": True,\n    \"python_packages\": [\"numpy\"],\n"
             "    \"memory\": 8589934592,\n}\n\nclient = glovebox.connect()\n"
             "started = client.sandboxes.start(spec)\nprint(started[\"sandbox\"])\n"));
+}
+
+void SandboxFormTest::aMissingGpuIsAskedAbout()
+{
+    m_daemon->on("sandboxes.plan", [](const Json& params, const std::string&) -> Result<api::Answer> {
+        if (params["spec"].contains("gpu") && params["spec"]["gpu"].is_string())
+            return fail("spec.invalid", "gpu: this provider has no GPU to give", Json{{"field", "gpu"}});
+        return api::Answer{somePlan(), {}};
+    });
+    const auto asks = [this] { return button(QStringLiteral("Run without a GPU")) != nullptr; };
+    m_page->draft().set(Json{{"gpu", "A100"}, {"gpu_count", 2}});
+    QVERIFY(waitFor(asks));
+    QVERIFY(!m_page->primaryAction()->isEnabled());
+    gb::test::picture(*m_page, QStringLiteral("form-gpu"));
+    // Another provider: its field is gone to, and choosing one asks for a plan again.
+    button(QStringLiteral("Another provider"))->click();
+    QVERIFY(form()->row("provider")->isAncestorOf(QApplication::focusWidget()));
+    // Not at all: nothing starts.
+    button(QStringLiteral("Do not start"))->click();
+    QVERIFY(!asks());
+    QVERIFY(!m_page->primaryAction()->isEnabled());
+    // Without.
+    m_page->draft().set("memory", 8 * oneGib);
+    QVERIFY(waitFor(asks));
+    button(QStringLiteral("Run without a GPU"))->click();
+    QVERIFY(waitFor([this] { return m_page->planPanel()->phase() == PlanPanel::Phase::Planned; }));
+    QVERIFY(m_page->draft().value("gpu").is_null());
+    QVERIFY(m_page->primaryAction()->isEnabled());
+}
+
+void SandboxFormTest::anAdapterNamesItsBase()
+{
+    m_daemon->on("models.show", Json{{"base", {{"repo", "org/base"}}}});
+    auto* models = qobject_cast<RecordsField*>(form()->row("models")->field());
+    models->append({{"name", "org/adapter"}});
+    for (auto* box : models->findChildren<QCheckBox*>())
+        if (box->text() == QStringLiteral("Adapter"))
+            box->click();
+    QVERIFY(waitFor([models] { return stringOr(models->record(0), "base_model") == "org/base"; }));
+    QVERIFY(stringOr(m_daemon->last("models.show"), "model") == "org/adapter");
+    QVERIFY(!form()->row("models")->hasError());
+    // What a person wrote is not replaced.
+    models->setRecord(0, {{"name", "org/adapter"}, {"base_model", "mine/base"}, {"is_peft", true}});
+    QCOMPARE(m_daemon->asked("models.show"), 1);
+}
+
+void SandboxFormTest::presetsAndMyDefault()
+{
+    auto* menu = m_page->findChild<QMenu*>();
+    const auto choose = [menu](const QString& title) {
+        for (auto* each : menu->actions())
+            if (each->text() == title)
+                each->trigger();
+    };
+    choose(QStringLiteral("Small and short"));
+    QCOMPARE(m_page->draft().source("memory"), Draft::Source::Preset);
+    QVERIFY(m_page->draft().value("memory") == Json(4 * oneGib));
+    m_page->draft().undo();
+    QVERIFY(m_page->draft().value("memory").is_null());
+    // What is saved as the default is where the next form begins; its name is not.
+    m_page->draft().set(Json{{"name", "only this one"}, {"timeout", 1200}});
+    action(QStringLiteral("Save as my default"))->trigger();
+    SandboxesPage next(*m_client);
+    const auto& draft = next.draft();
+    QVERIFY(draft.value("timeout") == Json(1200));
+    QCOMPARE(draft.source("timeout"), Draft::Source::Preset);
+    QVERIFY(draft.value("name") != Json("only this one"));
+    remembered().remove(QStringLiteral("sandbox/default"));
 }
 
 void SandboxFormTest::pictures()

@@ -5,14 +5,17 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QClipboard>
 #include <QFile>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
+#include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTreeWidget>
+#include <QUrl>
 
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
@@ -48,6 +51,7 @@ private Q_SLOTS:
     void filesWork();
     void interfaceIsServed();
     void stops();
+    void copiedScriptRuns();
 
 private:
     bool waitFor(const std::function<bool()>& condition) { return QTest::qWaitFor(condition, 60'000); }
@@ -198,6 +202,14 @@ void SandboxWindowTest::filesWork()
     files->openFolder("/workspace");
     QVERIFY(waitFor([&item] { return item(QStringLiteral("carried.bin")) != nullptr; }));
     QVERIFY(item(QStringLiteral("carried.bin"))->text(1).startsWith(QStringLiteral("1.5")));
+    // What is dragged out is brought here first.
+    QByteArray dragged;
+    files->carryOut(QStringLiteral("out.txt"), [&dragged](const QUrl& url) {
+        QFile copy(url.toLocalFile());
+        if (copy.open(QIODevice::ReadOnly))
+            dragged = copy.readAll();
+    });
+    QVERIFY(waitFor([&dragged] { return dragged == "seen 42\n"; }));
     test::picture(*m_window, QStringLiteral("sandbox-window-files"));
 }
 
@@ -221,6 +233,32 @@ void SandboxWindowTest::stops()
         waitFor([this] { return button(page()->running(), QStringLiteral("Delete its files")) != nullptr; }));
     button(page()->running(), QStringLiteral("Delete its files"))->click();
     QVERIFY(waitFor([this] { return !page()->running()->isVisible(); }));
+}
+
+void SandboxWindowTest::copiedScriptRuns()
+{
+    for (auto* action : page()->pageActions())
+        if (action->text() == QStringLiteral("Copy as Python"))
+            action->trigger();
+    QFile script(m_folder.filePath(QStringLiteral("copied.py")));
+    QVERIFY(script.open(QIODevice::WriteOnly));
+    script.write(QApplication::clipboard()->text().toUtf8());
+    script.close();
+    QProcess python;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("PYTHONPATH"), QStringLiteral(GB_SOURCE_DIR "/rpc/python"));
+    python.setProcessEnvironment(environment);
+    python.start(QStringLiteral("/usr/bin/python3"), {script.fileName()});
+    QVERIFY(python.waitForFinished(60'000));
+    QVERIFY2(python.exitCode() == 0, python.readAllStandardError().constData());
+    const auto id = python.readAllStandardOutput().trimmed().toStdString();
+    const auto is = [this, &id](const char* wanted) {
+        const auto& items = m_client->items("sandboxes");
+        return items.is_object() && items.contains(id) && stringOr(items[id], "state") == wanted;
+    };
+    QVERIFY(waitFor([&is] { return is("ready"); }));
+    m_client->call(this, "sandboxes.stop", {{"sandbox", id}}, [](const auto&) {});
+    QVERIFY(waitFor([&is] { return is("stopped"); }));
 }
 
 QTEST_MAIN(SandboxWindowTest)
