@@ -66,14 +66,12 @@ void addUrls(std::vector<NetworkPlace>& places, std::string list)
 }
 
 // The default of pip, which is uv's as well; no name of it stands in our code.
-std::vector<NetworkPlace> askPip(const std::string& interpreter)
+std::vector<NetworkPlace> askPip(const std::string& venv)
 {
     static std::mutex mutex;
     static std::map<std::string, std::vector<NetworkPlace>> known;
     const std::lock_guard lock(mutex);
-    for (const std::string& python : {std::string("python3"), interpreter}) {
-        if (python.empty())
-            continue;
+    for (const std::string& python : {std::string("python3"), venv + "/bin/python3"}) {
         if (const auto found = known.find(python); found != known.end())
             return found->second;
         const auto said = runHostCommand({python, "-I", "-c", pipQuestion}, {});
@@ -185,7 +183,7 @@ NetworkPlace placeOfEntry(const std::string& entry)
     return place;
 }
 
-std::vector<NetworkPlace> packageIndexes(const Texts& environment, const std::string& interpreter)
+std::vector<NetworkPlace> packageIndexes(const Texts& environment)
 {
     std::vector<NetworkPlace> places;
     const Texts pip = pipSettings(environment);
@@ -199,7 +197,7 @@ std::vector<NetworkPlace> packageIndexes(const Texts& environment, const std::st
         && (refused.empty() || refused == "0" || refused == "false" || refused == "no");
     if (!hasDefault)
         return places;
-    for (const NetworkPlace& place : askPip(interpreter))
+    for (const NetworkPlace& place : askPip(textOr(environment, "VIRTUAL_ENV")))
         addOnce(places, place);
     return places;
 }
@@ -238,7 +236,7 @@ std::optional<NetworkPlan> planNetwork(const SandboxSpec& spec, const Texts& env
     if (spec.scoped || !isList)
         return std::nullopt;
     NetworkPlan plan;
-    plan.places = packageIndexes(environment, spec.interpreter);
+    plan.places = packageIndexes(environment);
     for (const std::string& entry : spec.network.hosts)
         addOnce(plan.places, placeOfEntry(entry));
     plan.upstream = upstreamFrom(environment);

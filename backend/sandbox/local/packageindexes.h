@@ -29,9 +29,8 @@ std::optional<NetworkPlace> placeOfUrl(const std::string& url);
 NetworkPlace placeOfEntry(const std::string& entry);
 
 // Where this person's pip and uv look for packages: what is set in their environment and files, else what pip
-// itself says. `interpreter` is one that may have pip; the machine's own is asked too.
-std::vector<NetworkPlace> packageIndexes(
-    const std::map<std::string, std::string>& environment, const std::string& interpreter = {});
+// itself says: the machine's, or that of the environment the person is in.
+std::vector<NetworkPlace> packageIndexes(const std::map<std::string, std::string>& environment);
 
 // The environment in which pip inside finds them.
 std::map<std::string, std::string> pipEnvironment(const std::map<std::string, std::string>& environment);
