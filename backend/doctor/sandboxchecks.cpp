@@ -9,6 +9,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <backend/base/json.h>
+
 #include "checks.h"
 #include "look.h"
 #include "probes.h"
