@@ -124,144 +124,107 @@ Status Demo::chooseExample()
         "experiments.no_example", "there is no example called " + m_example + "; there are: " + names);
 }
 
-// The one named, else the smallest that is whole in the cache.
-Result<Json> Demo::chooseModel()
+// What was said with --model; none: the smallest that is whole in the cache.
+Json Demo::wantedModel() const
 {
-    if (const std::string wanted = m_arguments.value("--model"); !wanted.empty()) {
-        const auto equals = wanted.find('=');
-        if (equals == std::string::npos)
-            return Json{{"name", wanted}};
-        return Json{{"name", wanted.substr(0, equals)},
-            {"path", fs::absolute(wanted.substr(equals + 1)).lexically_normal().string()}};
-    }
-    const auto cached = m_session.call("models.ls");
-    if (!cached)
-        return fail(cached.error());
-    std::string name;
-    std::int64_t smallest = 0;
-    for (const Json& model : cached->body.value("models", Json::array())) {
-        for (const Json& revision : model.value("revisions", Json::array())) {
-            const std::int64_t size = integerOr(revision, "bytes");
-            if (boolOr(revision, "complete") && (name.empty() || size < smallest)) {
-                name = stringOr(model, "repo");
-                smallest = size;
-            }
-        }
-    }
-    if (name.empty())
-        return fail("demo.model",
-            "the example " + m_example
-                + " needs a small model, and none is in the cache; fetch one with: glovebox models get "
-                  "ORG/NAME, or name a folder: glovebox demo "
-                + m_example + " --model NAME=DIR");
-    return Json{{"name", name}};
+    const std::string wanted = m_arguments.value("--model");
+    const auto equals = wanted.find('=');
+    if (wanted.empty())
+        return {};
+    if (equals == std::string::npos)
+        return Json{{"name", wanted}};
+    return Json{{"name", wanted.substr(0, equals)},
+        {"path", fs::absolute(wanted.substr(equals + 1)).lexically_normal().string()}};
 }
 
-// The image where one is built already; else a Python of this machine, which needs no download. An example
-// with packages of its own always takes the person's Python: it has to have them.
-Result<Json> Demo::spec()
+// Said before anything is made, with what to do about it.
+Status Demo::checkModules()
 {
-    Json spec{{"name", "demo-" + newId().substr(24, 6)}, {"scoped", true}};
-    const Json modules = m_about.value("modules", Json::array());
-    if (modules.empty() && !m_arguments.has("--python")) {
-        const auto plan = m_session.call("sandboxes.plan", Json{{"spec", spec}});
-        const Json steps = plan ? plan->body.value("steps", Json::array()) : Json::array();
-        bool hasLayers = false;
-        bool isBuilt = true;
-        for (const Json& step : steps) {
-            if (stringOr(step, "kind") != "layer")
-                continue;
-            hasLayers = true;
-            isBuilt = isBuilt && boolOr(step, "reused");
-        }
-        if (hasLayers && isBuilt)
-            return spec;
-    }
-    spec["interpreter"] = m_python;
-    if (modules.empty())
-        return spec;
     std::vector<std::string> words{
         "-c", "import importlib.util as u, sys; print(*[m for m in sys.argv[1:] if not u.find_spec(m)])"};
-    for (const Json& name : modules)
+    for (const Json& name : m_about.value("modules", Json::array()))
         words.push_back(name.get<std::string>());
+    if (words.size() == 2)
+        return {};
     const auto found = output(m_python, words, {}, {});
     if (!found)
         return fail(found.error());
-    if (const std::string missing = found->substr(0, found->find_last_not_of(" \r\n") + 1); !missing.empty())
-        return fail("demo.modules",
-            "the example " + m_example + " needs " + missing + ", which " + m_python
-                + " does not have; name another Python: glovebox demo " + m_example + " --python PY");
-    auto model = chooseModel();
-    if (!model)
-        return fail(model.error());
-    say("Model", stringOr(*model, "name"));
-    spec["models"] = Json::array({std::move(*model)});
-    return spec;
+    const std::string missing = found->substr(0, found->find_last_not_of(" \r\n") + 1);
+    if (missing.empty())
+        return {};
+    return fail("example.modules",
+        "the example " + m_example + " needs " + missing + ", which " + m_python
+            + " does not have; name another Python: glovebox demo " + m_example + " --python PY");
 }
 
+// Experiment, sandbox and interface as the window makes them from its Home page, but in a folder of the
+// demo's own that nobody is shown.
 Status Demo::start()
 {
+    GB_TRY(checkModules());
+    GB_TRY(m_session.connect());
     const std::int64_t begin = monotonicNs();
-    auto wanted = spec();
-    if (!wanted)
-        return fail(wanted.error());
+    std::int64_t started = begin;
     m_folder = dataFolder() / "demo" / newId();
     const auto experiment = newExperiment(m_folder, newId(), m_example);
     if (!experiment)
         return fail(experiment.error());
-    const auto sandbox = startAndWait(
-        m_session, Json{{"spec", *wanted}, {"experiment", m_folder.string()}, {"trust", true}}, m_console);
-    if (!sandbox) {
-        m_sandbox = stringOr(sandbox.error().data, "sandbox");
-        return fail(sandbox.error());
+    api::ExampleStart example(m_session.client(),
+        {m_example, m_about, m_folder.string(), true, true, "demo-" + newId().substr(24, 6), m_python,
+            !m_arguments.has("--python"), wantedModel()});
+    StepLines lines(m_console);
+    QObject::connect(&example, &api::ExampleStart::moved, &example, [&](const Json& step) {
+        lines.show(step);
+        if (stringOr(step, "step") == "interface")
+            started = monotonicNs();
+    });
+    example.start();
+    if (!m_session.waitUntil([&example] { return example.isFinished(); })) {
+        forgetInterrupt();
+        m_console.note("Cancelling; what was started is taken down.");
+        example.cancel();
+        (void)m_session.waitUntil([&example] { return example.isFinished(); });
     }
-    m_sandbox = stringOr(*sandbox, "id");
-    m_story["sandbox"] = stringOr(*sandbox, "name");
-    m_story["python"] = wanted->contains("interpreter") ? m_python : "image";
-    say("Sandbox",
-        stringOr(*sandbox, "name") + " started in " + since(begin) + ": isolated, no network, with "
-            + (wanted->contains("interpreter") ? "your " + m_python : std::string("an image of its own")));
-    return {};
+    lines.end();
+    m_sandbox = example.outcome().sandbox;
+    m_interface = example.outcome().interface;
+    if (example.error())
+        return fail(*example.error());
+    return tellStart(example.outcome(), begin, started);
 }
 
-// Until it is one of these; the item as it is then.
-Result<Json> Demo::waitForInterface(const std::set<std::string>& states)
+Status Demo::tellStart(const api::ExampleStart::Outcome& made, std::int64_t begin, std::int64_t started)
 {
-    m_session.client().watch({"interfaces"});
-    Json item;
-    GB_TRY(m_session.waitUntil([&] {
-        const Json& items = m_session.client().items("interfaces");
-        item = items.contains(m_interface) ? items[m_interface] : Json::object();
-        return states.contains(stringOr(item, "state"));
-    }));
-    return item;
-}
-
-Status Demo::serve()
-{
-    const std::int64_t begin = monotonicNs();
-    const auto served = m_session.call("sandboxes.serve",
-        Json{{"sandbox", m_sandbox}, {"interface", (m_folder / "interface.py").string()},
-            {"name", stringOr(m_about, "library")}});
-    if (!served)
-        return fail(served.error());
-    m_interface = stringOr(served->body, "id");
-    const auto item = waitForInterface({"ready", "failed", "gone"});
-    if (!item)
-        return fail(item.error());
-    if (stringOr(*item, "state") != "ready")
-        return fail("demo.interface",
-            "the interface did not load: "
-                + stringOr(objectOr(*item, "error"), "message", stringOr(*item, "state")));
+    const auto sandbox = m_session.call("sandboxes.get", Json{{"sandbox", m_sandbox}});
     const auto schema = m_session.call("interfaces.schema", Json{{"interface", m_interface}});
-    if (!schema)
-        return fail(schema.error());
+    if (!sandbox || !schema)
+        return fail(sandbox ? schema.error() : sandbox.error());
+    const std::string name = stringOr(sandbox->body, "name");
+    m_story["sandbox"] = name;
+    m_story["python"] = made.interpreter.empty() ? "image" : made.interpreter;
+    if (!made.model.empty())
+        say("Model", made.model);
+    say("Sandbox",
+        name + " started in " + duration(started - begin) + ": isolated, no network, with "
+            + (made.interpreter.empty() ? std::string("an image of its own") : "your " + made.interpreter));
     const Json functions = objectOr(schema->body, "schema").value("functions", Json::array());
     m_story["functions"] = functions.size();
     say("Interface",
-        std::to_string(functions.size()) + " functions served in it after " + since(begin) + ": "
+        std::to_string(functions.size()) + " functions served in it after " + since(started) + ": "
             + joinedNames(functions));
     return {};
+}
+
+// Until its host has gone.
+void Demo::waitForTheEnd()
+{
+    m_session.client().watch({"interfaces"});
+    (void)m_session.waitUntil([&] {
+        const Json& items = m_session.client().items("interfaces");
+        const std::string state =
+            items.contains(m_interface) ? stringOr(items[m_interface], "state") : std::string();
+        return state.empty() || state == "failed" || state == "gone";
+    });
 }
 
 Status Demo::callByHand()
@@ -298,8 +261,8 @@ Result<std::string> Demo::exposeAs(const std::string& form)
     std::error_code error;
     fs::create_directories(folder, error);
     GB_TRY(output((programFolder() / "glovebox").string(),
-        {"expose", m_interface, "--as", form, "--name", stringOr(m_about, "library"), "--out",
-            folder.string()},
+        {"expose", m_interface, "--as", form, "--for", form == "library" ? "script" : "agent", "--name",
+            stringOr(m_about, "library"), "--out", folder.string()},
         {}, {}));
     return folder.string();
 }
@@ -377,7 +340,6 @@ Status Demo::run()
         return fail(python.error());
     m_python = *python;
     GB_TRY(start());
-    GB_TRY(serve());
     GB_TRY(callByHand());
     GB_TRY(callByScript());
     return callOverMcp();
@@ -395,7 +357,7 @@ Status Demo::takeDown()
             done = stopAndWait(m_session, m_sandbox, m_console);
         // Its host hands over the last records and goes.
         if (done && !m_interface.empty())
-            (void)waitForInterface({"", "failed", "gone"});
+            waitForTheEnd();
         if (done) {
             const auto removed = m_session.call("sandboxes.rm", Json{{"sandbox", m_sandbox}});
             done = removed ? Status() : fail(removed.error());

@@ -3,8 +3,7 @@
 
 #pragma once
 
-#include <set>
-
+#include <backend/api/examplestart.h>
 #include <backend/base/files.h>
 
 #include "arguments.h"
@@ -29,14 +28,14 @@ public:
 
 private:
     Status chooseExample();
-    Result<Json> chooseModel();
-    Result<Json> spec();
+    Json wantedModel() const;
+    Status checkModules();
     Status start();
-    Status serve();
+    Status tellStart(const api::ExampleStart::Outcome& made, std::int64_t begin, std::int64_t started);
     Status callByHand();
     Status callByScript();
     Status callOverMcp();
-    Result<Json> waitForInterface(const std::set<std::string>& states);
+    void waitForTheEnd();
 
     // What a program is told on its standard input, which stays open until so many lines came back.
     struct Input

@@ -94,7 +94,7 @@ Status Session::pause(int milliseconds)
     return waitUntil([&timer] { return !timer.isActive(); });
 }
 
-Status Session::connectOnce()
+Status Session::connect()
 {
     if (m_connected)
         return {};
@@ -112,7 +112,7 @@ Status Session::connectOnce()
 
 Result<api::Client::Answer> Session::call(const std::string& method, Json params, std::string attachment)
 {
-    GB_TRY(connectOnce());
+    GB_TRY(connect());
     std::optional<Result<api::Client::Answer>> answer;
     const qint64 request = m_client.call(
         &m_guard, method, std::move(params),

@@ -19,6 +19,7 @@ public:
     explicit Session(bool startDaemon = true);
 
     api::Client& client() { return m_client; }
+    Status connect(); // what every call() does first
     Result<api::Client::Answer> call(
         const std::string& method, Json params = Json::object(), std::string attachment = {});
     // Waits until `done` says so (asked after every event), or until interrupted.
@@ -29,8 +30,6 @@ public:
         const std::string& job, const std::function<void(const Json& item)>& changed = {});
 
 private:
-    Status connectOnce();
-
     QObject m_guard;
     api::Client m_client;
     bool m_connected = false;
