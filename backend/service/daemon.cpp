@@ -113,8 +113,8 @@ void Daemon::bindMethods()
         m_models.get(), m_secrets.get(), m_sandboxes.get(), m_options.dataFolder};
     for (const auto bind : {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods,
              bindSettingsMethods, bindSecretMethods, bindInterfaceMethods, bindExposeMethods, bindCallMethods,
-             bindRunMethods, bindExperimentMethods, bindDiagnosticsMethods, bindDoctorMethods,
-             bindModelMethods, bindSandboxMethods, bindSandboxInsideMethods})
+             bindRunMethods, bindExperimentMethods, bindPresetMethods, bindDiagnosticsMethods,
+             bindDoctorMethods, bindModelMethods, bindSandboxMethods, bindSandboxInsideMethods})
         bind(&m_dispatcher, services);
 }
 

@@ -12,6 +12,7 @@
 #include <backend/base/ids.h>
 #include <backend/base/log.h>
 #include <backend/base/version.h>
+#include <backend/experiments/experimentfolder.h>
 
 #include "onmain.h"
 #include "runtopic.h"
@@ -175,7 +176,14 @@ void Interfaces::remember(const Json& hello, const std::string& control, std::fu
     spec.id = run;
     spec.kind = "hands-on";
     spec.title = stringOr(hello, "name");
-    spec.interface = readFile(stringOr(hello, "source"), interfaceTextLimit).value_or(std::string());
+    const fs::path source = stringOr(hello, "source");
+    spec.interface = readFile(source, interfaceTextLimit).value_or(std::string());
+    // An interface file beside an experiment.toml is that experiment's.
+    if (const auto experiment = openExperiment(source.parent_path())) {
+        spec.experiment = experiment->id;
+        spec.config =
+            readFile(experiment->folder / "experiment.toml", interfaceTextLimit).value_or(std::string());
+    }
     const auto putKeeper = [this, id, run, keeper = served.keeper, done](const Status& status) {
         if (!status)
             return done(status);

@@ -50,6 +50,7 @@ void bindExposeMethods(Dispatcher* dispatcher, const Services& services);
 void bindCallMethods(Dispatcher* dispatcher, const Services& services);
 void bindRunMethods(Dispatcher* dispatcher, const Services& services);
 void bindExperimentMethods(Dispatcher* dispatcher, const Services& services);
+void bindPresetMethods(Dispatcher* dispatcher, const Services& services);
 void bindDiagnosticsMethods(Dispatcher* dispatcher, const Services& services);
 void bindModelMethods(Dispatcher* dispatcher, const Services& services);
 void bindSandboxMethods(Dispatcher* dispatcher, const Services& services);

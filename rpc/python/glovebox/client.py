@@ -55,6 +55,7 @@ class Client:
         self.interfaces = groups.Interfaces(self)
         self.jobs = groups.Jobs(self)
         self.models = groups.Models(self)
+        self.presets = groups.Presets(self)
         self.runs = groups.Runs(self)
         self.sandboxes = groups.Sandboxes(self)
         self.settings = groups.Settings(self)

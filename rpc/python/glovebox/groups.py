@@ -522,6 +522,28 @@ class Secrets(_Group):
         self._change("secrets.clear", name=name)
 
 
+class Presets(_Group):
+    """Arguments kept for a function, as files beside the interface's."""
+
+    def list(self, interface: str, fn: str) -> List[Json]:
+        presets: List[Json] = self._get("presets.list", interface=interface, fn=fn)["presets"]
+        return presets
+
+    def save(
+        self, interface: str, fn: str, name: str, arguments: Json, replace: Optional[bool] = None
+    ) -> str:
+        path: str = self._change(
+            "presets.save", interface=interface, fn=fn, name=name, arguments=arguments, replace=replace
+        )["path"]
+        return path
+
+    def rename(self, interface: str, fn: str, name: str, to: str) -> None:
+        self._change("presets.rename", interface=interface, fn=fn, name=name, to=to)
+
+    def rm(self, interface: str, fn: str, name: str) -> None:
+        self._change("presets.rm", interface=interface, fn=fn, name=name)
+
+
 class Doctor(_Group):
     def run(self) -> str:
         """The id of the job that checks this machine; `jobs.wait` gives its outcome."""
