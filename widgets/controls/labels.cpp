@@ -6,6 +6,8 @@
 #include <QResizeEvent>
 #include <QStyle>
 
+#include "harmless.h"
+
 namespace gb::ui {
 
 void setTextRole(QLabel* label, TextRole role)
@@ -21,7 +23,7 @@ QLabel* makeLabel(const QString& text, TextRole role, QWidget* parent)
 {
     auto* label = new QLabel(parent);
     label->setTextFormat(Qt::PlainText);
-    label->setText(text);
+    label->setText(harmless(text));
     setTextRole(label, role);
     return label;
 }
@@ -36,10 +38,11 @@ ElidedLabel::ElidedLabel(const QString& text, TextRole role, QWidget* parent) : 
 
 void ElidedLabel::setElidedText(const QString& text)
 {
-    if (text == m_full)
+    const auto shown = harmless(text);
+    if (shown == m_full)
         return;
-    m_full = text;
-    setAccessibleName(text);
+    m_full = shown;
+    setAccessibleName(shown);
     updateGeometry();
     elide();
 }

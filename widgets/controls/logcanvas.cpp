@@ -10,6 +10,7 @@
 #include <QPainter>
 #include <QScrollBar>
 
+#include "harmless.h"
 #include "logview.h"
 #include "text.h"
 #include "theme.h"
@@ -23,14 +24,8 @@ constexpr std::size_t longestPainted = 4000; // bytes of one line: nobody reads 
 
 QString lineText(std::string_view bytes)
 {
-    auto text = QString::fromUtf8(bytes.substr(0, longestPainted).data(),
-        static_cast<qsizetype>(std::min(bytes.size(), longestPainted)));
-    // Bidirectional controls could make a line read as another one.
-    for (auto& c : text)
-        if ((c.unicode() >= 0x202A && c.unicode() <= 0x202E)
-            || (c.unicode() >= 0x2066 && c.unicode() <= 0x2069))
-            c = QChar(0xFFFD);
-    return text;
+    return harmless(QString::fromUtf8(bytes.substr(0, longestPainted).data(),
+        static_cast<qsizetype>(std::min(bytes.size(), longestPainted))));
 }
 
 } // namespace

@@ -7,10 +7,13 @@
 
 #include <backend/domain/resultdiff.h>
 
+#include "tensorfield.h"
+
 class QLabel;
 class QPlainTextEdit;
 class QStackedWidget;
 class QTableWidget;
+class QVBoxLayout;
 
 namespace gb::ui {
 
@@ -21,6 +24,14 @@ class CompareView final : public QWidget
 
 public:
     explicit CompareView(QWidget* parent = nullptr);
+    struct Side
+    {
+        QString name;
+        std::string result;
+        TensorFetch fetch; // from the host that made it
+    };
+    // Structure and texts at once; what handles stand for as it comes from the hosts.
+    void setResults(const Side& left, const Side& right);
     void setDiff(const ResultDiff& diff, const QString& leftName, const QString& rightName);
     void setProblem(const QString& sentence);
     QString summary() const;
@@ -28,8 +39,12 @@ public:
 private:
     void showWords(const ResultDiff& diff);
     void showLines(const ResultDiff& diff);
+    void compareTensors(const Side& left, const Side& right);
+    void compareImages(const Side& left, const Side& right);
 
     QLabel* m_summary = nullptr;
+    QVBoxLayout* m_tensors = nullptr;
+    QVBoxLayout* m_images = nullptr;
     QStackedWidget* m_stack = nullptr;
     QTableWidget* m_table = nullptr;
     QPlainTextEdit* m_words = nullptr;

@@ -3,6 +3,8 @@
 
 #include "imageview.h"
 
+#include <algorithm>
+
 #include <QBuffer>
 #include <QImageReader>
 #include <QPainter>
@@ -18,6 +20,7 @@ namespace {
 
 constexpr int imageFoot = 24;
 constexpr int imageMostSide = 16'384;
+constexpr int imageLargest = 16; // times
 
 } // namespace
 
@@ -46,7 +49,17 @@ void ImageView::setImage(const HandleField& image, const TensorFetch& fetch)
             else
                 guard->m_text = errorSentence(answer.error());
             guard->update();
+            Q_EMIT guard->loaded();
         });
+}
+
+void ImageView::setPicture(const QImage& image, const QString& caption)
+{
+    ++m_request;
+    m_image = image;
+    m_text = caption;
+    setAccessibleDescription(m_text);
+    update();
 }
 
 void ImageView::showBytes(const std::string& bytes)
@@ -77,10 +90,18 @@ void ImageView::paintEvent(QPaintEvent*)
         auto size = m_image.size();
         if (size.width() > room.width() || size.height() > room.height())
             size.scale(room.size(), Qt::KeepAspectRatio);
+        // A small one is shown with whole pixels, so that each can be told apart.
+        const int larger =
+            std::min({room.width() / m_image.width(), room.height() / m_image.height(), imageLargest});
+        if (larger > 1)
+            size = m_image.size() * larger;
         QRect target(QPoint(), size);
         target.moveCenter(room.center());
-        painter.setRenderHint(QPainter::SmoothPixmapTransform);
+        painter.setRenderHint(QPainter::SmoothPixmapTransform, larger <= 1);
         painter.drawImage(target, m_image);
+        painter.setPen(tokens().border);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(target.adjusted(-1, -1, 0, 0));
     }
     painter.setPen(tokens().secondary);
     painter.setFont(Theme::instance().font(TextSize::Caption));

@@ -18,7 +18,12 @@ class ImageView final : public QWidget
 public:
     explicit ImageView(QWidget* parent = nullptr);
     void setImage(const HandleField& image, const TensorFetch& fetch);
+    // One that is here already.
+    void setPicture(const QImage& image, const QString& caption);
     const QImage& image() const { return m_image; }
+
+Q_SIGNALS:
+    void loaded(); // or not: then there is no image
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -19,12 +19,14 @@
 #include <widgets/controls/theme.h>
 
 #include "imageview.h"
+#include "jsonslice.h"
 #include "jsonview.h"
 #include "matrixview.h"
 #include "resultshape.h"
 #include "tablemodel.h"
 #include "tensorview.h"
 #include "text.h"
+#include "textview.h"
 #include "tokenview.h"
 #include "vectorview.h"
 
@@ -41,6 +43,15 @@ QPlainTextEdit* makeTextPage(const QString& name)
     edit->setAccessibleName(name);
     edit->setFont(Theme::instance().monospace());
     return edit;
+}
+
+TextKind textKind(std::string_view json)
+{
+    const auto said = jsonMember(json, wholeJson(json), "kind");
+    const auto kind = said ? jsonString(json, *said) : QString();
+    return kind == QLatin1String("markdown") ? TextKind::Markdown
+        : kind == QLatin1String("html")      ? TextKind::Html
+                                             : TextKind::Plain;
 }
 
 } // namespace
@@ -175,12 +186,9 @@ QWidget* ResultView::page(Form form)
     case Form::Tree:
         made = new JsonView;
         break;
-    case Form::Text: {
-        auto* edit = makeTextPage(ViewersText::tr("Result as text"));
-        edit->setFont(Theme::instance().font(TextSize::Body));
-        made = edit;
+    case Form::Text:
+        made = new TextView;
         break;
-    }
     case Form::Raw:
         made = makeTextPage(ViewersText::tr("Result as JSON"));
         break;
@@ -225,7 +233,7 @@ void ResultView::fill(Form form)
         static_cast<JsonView*>(at)->setText(text);
         break;
     case Form::Text:
-        static_cast<QPlainTextEdit*>(at)->setPlainText(jsonString(text, *findText(text), textShown));
+        static_cast<TextView*>(at)->setText(jsonString(text, *findText(text), textShown), textKind(text));
         break;
     case Form::Raw: {
         // Small results are laid out for reading; a large one is shown as it came, cut.

@@ -124,6 +124,10 @@ QVariant TableModel::data(const QModelIndex& index, int role) const
 
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
+    // A column's name stands over its values.
+    if (role == Qt::TextAlignmentRole && orientation == Qt::Horizontal)
+        return rowCount() > 0 ? data(index(0, section), role)
+                              : QVariant(int(Qt::AlignVCenter | Qt::AlignLeft));
     if (role != Qt::DisplayRole)
         return {};
     return orientation == Qt::Horizontal ? QVariant(m_columns.value(section)) : QVariant(section);

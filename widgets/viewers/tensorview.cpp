@@ -82,6 +82,7 @@ TensorView::TensorView(QWidget* parent) : QWidget(parent)
     layout->addWidget(m_problem);
     layout->addWidget(m_sliderBox);
     layout->addWidget(m_stack, 1);
+    layout->addStretch(); // keeps the words together where there are no values
     connect(m_choice, &QComboBox::activated, this, &TensorView::choose);
     connect(m_matrix, &MatrixView::windowWanted, this, &TensorView::fetchWindow);
 }

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <QAbstractButton>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -25,6 +28,7 @@ private Q_SLOTS:
     void unknownKeysSurvive();
     void jsonAndFormStayInStep();
     void problemsAreNamed();
+    void listsAreOrderedAndPasted();
     void hostileSchemasEnd_data();
     void hostileSchemasEnd();
     void picture();
@@ -135,6 +139,32 @@ void FormsTest::problemsAreNamed()
     QVERIFY(form.arguments());
 }
 
+void FormsTest::listsAreOrderedAndPasted()
+{
+    ArgumentForm form;
+    form.setSchema(schemaOf({{"type", "array"}, {"items", {{"type", "integer"}}}}));
+    form.setArguments({{"x", {1, 2, 3}}});
+    const auto press = [&form](const QString& name, int which) {
+        QList<QAbstractButton*> found;
+        for (auto* button : form.findChildren<QAbstractButton*>())
+            if (!button->isHidden() && (button->accessibleName() == name || button->text() == name))
+                found += button;
+        QVERIFY(found.value(which));
+        found[which]->click();
+    };
+    press(QStringLiteral("Move up"), 2);
+    QCOMPARE(form.arguments()->dump(), std::string(R"({"x":[1,3,2]})"));
+    press(QStringLiteral("Remove"), 0);
+    QCOMPARE((*form.arguments())["x"].size(), 2U);
+    QGuiApplication::clipboard()->setText(QStringLiteral("[7, 8]"));
+    press(QStringLiteral("Paste a JSON list"), 0);
+    QCOMPARE(form.arguments()->dump(), std::string(R"({"x":[7,8]})"));
+    // What is no list changes nothing.
+    QGuiApplication::clipboard()->setText(QStringLiteral("{\"a\": 1}"));
+    press(QStringLiteral("Paste a JSON list"), 0);
+    QCOMPARE(form.arguments()->dump(), std::string(R"({"x":[7,8]})"));
+}
+
 void FormsTest::hostileSchemasEnd_data()
 {
     QTest::addColumn<QByteArray>("schema");
@@ -151,7 +181,7 @@ void FormsTest::hostileSchemasEnd_data()
     QTest::newRow("odd members") << QByteArray(
         R"({"type": "object", "properties": {"x": 3, "y": {"anyOf": []}, "z": {"type": []}, "w": {"enum": {}}, "v": {"anyOf": [1]}}})");
     QTest::newRow("markup") << QByteArray(
-        R"({"type": "object", "properties": {"<b>x</b>": {"type": "string", "description": "<img src=x> \u202e txt"}}})");
+        R"({"type": "object", "properties": {"<b>\u202ex</b>": {"type": "string", "description": "<img src=x> \u202e txt"}}})");
     QTest::newRow("huge default")
         << "{\"type\": \"object\", \"properties\": {\"x\": {\"type\": \"string\", \"default\": \""
             + QByteArray(1'000'000, 'x') + "\"}}}";
@@ -163,8 +193,10 @@ void FormsTest::hostileSchemasEnd()
     ArgumentForm form;
     form.setSchema(Json::parse(schema.toStdString()));
     QVERIFY(form.findChildren<QWidget*>().size() < 20'000);
-    for (const auto* label : form.findChildren<QLabel*>())
+    for (const auto* label : form.findChildren<QLabel*>()) {
         QVERIFY(label->textFormat() == Qt::PlainText || label->text().isEmpty());
+        QVERIFY(!label->text().contains(QChar(0x202E)));
+    }
 }
 
 void FormsTest::picture()

@@ -7,6 +7,7 @@
 #include <QBuffer>
 #include <QPlainTextEdit>
 #include <QTest>
+#include <QTextEdit>
 
 #include <tests/support/picture.h>
 #include <widgets/controls/theme.h>
@@ -19,6 +20,7 @@
 #include <widgets/viewers/resultview.h>
 #include <widgets/viewers/tablemodel.h>
 #include <widgets/viewers/tensorview.h>
+#include <widgets/viewers/textview.h>
 #include <widgets/viewers/vectorview.h>
 
 using namespace gb;
@@ -44,6 +46,7 @@ private Q_SLOTS:
     void tensorsThatAreGone();
     void imagesComeByHandle();
     void comparesResults();
+    void textsAreHarmless();
     void pictures_data();
     void pictures();
 };
@@ -329,6 +332,20 @@ void ViewersTest::comparesResults()
     gb::test::picture(view, QStringLiteral("viewer-compare-words"));
 }
 
+void ViewersTest::textsAreHarmless()
+{
+    TextView view;
+    view.setText(QStringLiteral("\x1b[31mred\x1b[0m \u202egnp"), TextKind::Plain);
+    const auto shown = view.findChild<QPlainTextEdit*>()->toPlainText();
+    QCOMPARE(shown, QStringLiteral("red \ufffdgnp"));
+    // HTML stays its source, also inside Markdown.
+    view.setText(QStringLiteral("<b>x</b>"), TextKind::Html);
+    QCOMPARE(view.findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("<b>x</b>"));
+    view.setText(QStringLiteral("**bold** <b>x</b> ![i](https://example.org/x.png)"), TextKind::Markdown);
+    const auto laidOut = view.findChild<QTextEdit*>()->toPlainText();
+    QVERIFY2(laidOut.startsWith(QStringLiteral("bold <b>x</b>")), qPrintable(laidOut));
+}
+
 void ViewersTest::pictures_data()
 {
     QTest::addColumn<QByteArray>("json");
@@ -350,14 +367,60 @@ void ViewersTest::pictures_data()
         R"([{"token": "cat", "score": 0.5, "rank": 3}, {"token": "dog", "score": 0.25, "rank": 11}])");
     QTest::newRow("tokens") << QByteArray(
         R"({"kind": "tokens", "tokens": [{"text": "the", "score": -0.5}, {"text": " cat", "score": 0.5}, {"text": "\n", "score": 0.1}]})");
+    QByteArray tokens = R"({"kind": "tokens", "tokens": [)";
+    QByteArray table = "[";
+    for (int i = 0; i < 120; ++i) {
+        tokens += (i ? R"(,{"text": " word)" : R"({"text": "word)") + QByteArray::number(i)
+            + R"(", "score": )" + QByteArray::number(std::sin(i / 5.0)) + "}";
+        table += (i ? R"(,{"token": " some longer token )" : R"({"token": "the first )")
+            + QByteArray::number(i) + R"(", "logit": )" + QByteArray::number(i * 1234.5678) + R"(, "rank": )"
+            + QByteArray::number(i) + R"(, "note": null, "kept": true})";
+    }
+    QTest::newRow("tokens-long") << tokens + "]}";
+    QTest::newRow("table-long") << table + "]";
+    QTest::newRow("text") << QByteArray(
+        R"("Hello, Ada!\nA second line, and a long one that goes on and on until it has to be broken at the edge of the view, which is somewhere about here or a little later.")");
+    QTest::newRow("markdown") << QByteArray(
+        R"md({"kind": "markdown", "text": "# Probing layer 6\n\nThe direction is **stable** over *12* prompts:\n\n* first\n* second with `code`\n\n| layer | norm |\n|---|---|\n| 5 | 0.31 |\n| 6 | 0.94 |\n\n> quoted\n\n```\nx = 1\n```\n![leak](https://example.org/x.png) [a link](https://example.org)"
+})md");
+    QTest::newRow("ansi") << QByteArray(
+        R"("\u001b[1mepoch 3\u001b[0m  loss \u001b[32m0.41\u001b[0m  \u001b[31mwarning: gradient clipped\u001b[0m\n\u001b[33mstep 40\u001b[0m plain \u001b[44mon blue\u001b[0m")");
+    QTest::newRow("html") << QByteArray(
+        R"({"kind": "html", "text": "<html>\n  <body onload=\"alert(1)\">\n    <img src=\"https://example.org/x.png\">\n  </body>\n</html>"})");
+    QTest::newRow("tree-long") << QByteArray(R"({"text": ")") + QByteArray(3000, 'x')
+            + R"(", "deep": {"a": {"b": {"c": {"d": [1, 2, {"e": null}]}}}}, "list": )" + wave + R"(]})";
+    QTest::newRow("empty-object") << QByteArray("{}");
+    QTest::newRow("null") << QByteArray("null");
+    QTest::newRow("tensor-3d") << QByteArray(
+        R"({"act": {"$gb":"tensor","handle":"t1","dtype":"bf16","shape":[12,64,128],"bytes":196608}})");
+    QTest::newRow("tensor-vector") << QByteArray(
+        R"({"$gb":"tensor","handle":"t1","dtype":"f32","shape":[512],"bytes":2048})");
+    QTest::newRow("tensor-gone") << QByteArray(
+        R"({"$gb":"tensor","handle":"old","dtype":"f32","shape":[4,4],"bytes":64})");
+    QTest::newRow("image") << QByteArray(
+        R"({"$gb":"image","handle":"i1","format":"png","width":320,"height":200})");
 }
 
 void ViewersTest::pictures()
 {
     QFETCH(const QByteArray, json);
+    FakeHost host;
+    QImage painted(320, 200, QImage::Format_RGB32);
+    for (int y = 0; y < painted.height(); ++y)
+        for (int x = 0; x < painted.width(); ++x)
+            painted.setPixel(x, y, qRgb(x * 255 / 320, y * 255 / 200, 120));
+    QByteArray png;
+    QBuffer buffer(&png);
+    QVERIFY(buffer.open(QIODevice::WriteOnly) && painted.save(&buffer, "png"));
     for (const auto scheme : {Scheme::Light, Scheme::Dark}) {
         Theme::instance().apply({scheme});
         ResultView view;
+        view.setFetch([fetch = host.fetch(), bytes = png.toStdString()](
+                          const Json& wanted, const gb::api::AnswerHandler& handler) {
+            if (stringOr(wanted, "handle") == "i1")
+                return handler(gb::api::Answer{Json{{"dtype", "u8"}}, bytes});
+            fetch(wanted, handler);
+        });
         view.resize(720, 360);
         view.setResult(json.toStdString());
         view.show();
