@@ -42,11 +42,17 @@ def test_serve_call_record(home: Any, eventually: Callable[..., Any]) -> None:
     again = home.json("calls", "resend", record["id"])
     assert again["result"] == "Hallo, Ada!"
     assert again["id"] != record["id"]
+    # The same results, and two that differ.
+    assert home.json("calls", "diff", record["id"], again["id"])["same"] is True
+    other = home.json("calls", "run", "greet", "name=Ada", "language=en")
+    differs = home.json("calls", "diff", record["id"], other["id"], code=1)
+    assert differs["differences"] > 0
+    assert {"Hallo", "Hello"} <= {word["text"].strip(" ,") for word in differs["words"]}
 
     child.send_signal(signal.SIGINT)
     assert child.wait(20) == 0
     eventually(lambda: not served(home), what="the interface to be gone")
-    assert len(home.json("calls", "ls")["calls"]) == 4
+    assert len(home.json("calls", "ls")["calls"]) == 5
 
 
 def test_a_killed_daemon_loses_nothing(home: Any, eventually: Callable[..., Any]) -> None:

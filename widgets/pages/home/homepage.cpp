@@ -8,9 +8,7 @@
 #include <QFileDialog>
 #include <QGridLayout>
 #include <QScrollArea>
-#include <QStandardPaths>
 
-#include <backend/base/clock.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/emptystate.h>
@@ -25,9 +23,12 @@
 #include <widgets/itemmodels/machinefindings.h>
 
 #include "alivecard.h"
+#include "callscard.h"
+#include "examplecard.h"
 #include "experimentrow.h"
 #include "latelycard.h"
 #include "machinecard.h"
+#include "modelscard.h"
 #include "text.h"
 
 namespace gb::ui {
@@ -70,6 +71,11 @@ HomePage::HomePage(api::Client& client, std::shared_ptr<MachineFindings> finding
     connect(m_refresh, &QAction::triggered, this, &HomePage::refresh);
     createColumns();
     connect(&m_client, &api::Client::connected, this, &HomePage::begin);
+    m_client.watch({"sandboxes", "runs"});
+    connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
+        if (topic == QLatin1String("sandboxes") || topic == QLatin1String("runs"))
+            showLive();
+    });
     if (m_client.state() == api::Client::State::Connected)
         begin();
 }
@@ -79,9 +85,8 @@ QList<QAction*> HomePage::pageActions()
     return {m_open, m_refresh};
 }
 
-void HomePage::createColumns()
+QVBoxLayout* HomePage::createLeft()
 {
-    m_banner = new Banner(this);
     auto* left = new QVBoxLayout;
     left->setSpacing(space::s);
     left->addWidget(makeLabel(HomeText::tr("Continue"), TextRole::Heading));
@@ -97,17 +102,27 @@ void HomePage::createColumns()
     examples->setSpacing(space::m);
     int at = 0;
     for (const auto& [name, about] : bundledExamples()) {
-        examples->addWidget(exampleCard(name, about), at / 2, at % 2);
+        examples->addWidget(makeExample(name, about), at / 2, at % 2);
         ++at;
     }
     examples->setColumnStretch(0, 1);
     examples->setColumnStretch(1, 1);
     left->addLayout(examples);
     left->addSpacing(space::l);
+    m_calls = new CallsCard(m_client);
+    connect(m_calls, &CallsCard::chosen, this,
+        [this](const QString& call) { Q_EMIT pageRequested(QStringLiteral("inspector"), call); });
+    left->addWidget(makeLabel(HomeText::tr("Latest calls"), TextRole::Heading));
+    left->addWidget(m_calls);
+    left->addSpacing(space::l);
     left->addWidget(makeLabel(HomeText::tr("From a terminal"), TextRole::Heading));
     left->addWidget(terminalCard());
     left->addStretch(1);
+    return left;
+}
 
+QVBoxLayout* HomePage::createRight()
+{
     auto* right = new QVBoxLayout;
     right->setSpacing(space::s);
     m_alive = new AliveCard(m_client);
@@ -128,15 +143,26 @@ void HomePage::createColumns()
     auto* machine = new MachineCard(m_findings);
     right->addWidget(makeLabel(HomeText::tr("This machine"), TextRole::Heading));
     right->addWidget(machine);
+    right->addSpacing(space::l);
+    m_models = new ModelsCard(m_client);
+    connect(m_models, &ModelsCard::chosen, this,
+        [this](const QString& model) { Q_EMIT pageRequested(QStringLiteral("models"), model); });
+    right->addWidget(makeLabel(HomeText::tr("Models on this machine"), TextRole::Heading));
+    right->addWidget(m_models);
     right->addStretch(1);
     connect(machine, &MachineCard::copied, this, [this](const QString& command) {
         Q_EMIT notificationRequested(Tone::Success, HomeText::tr("Copied"), command);
     });
+    return right;
+}
 
+void HomePage::createColumns()
+{
+    m_banner = new Banner(this);
     auto* columns = new QHBoxLayout;
     columns->setSpacing(space::xl);
-    columns->addLayout(left, 3);
-    columns->addLayout(right, 2);
+    columns->addLayout(createLeft(), 3);
+    columns->addLayout(createRight(), 2);
     auto* content = new QWidget;
     auto* inside = new QVBoxLayout(content);
     inside->setContentsMargins(space::xl, space::l, space::xl, space::xl);
@@ -151,29 +177,16 @@ void HomePage::createColumns()
     layout->addWidget(makeScroll(content));
 }
 
-QWidget* HomePage::exampleCard(const QString& name, const Json& about)
+QWidget* HomePage::makeExample(const QString& name, const Json& about)
 {
-    auto* card = makeFrame(FrameKind::Card);
-    const auto title = textField(about, "title");
-    auto* heading = makeLabel(title, TextRole::Strong);
-    auto* shows = makeLabel(textField(about, "shows"), TextRole::Secondary);
-    shows->setWordWrap(true);
-    auto* minutes = makeLabel(
-        HomeText::tr("about %n minute(s)", nullptr, static_cast<int>(integerOr(about, "minutes", 1))),
-        TextRole::Caption);
-    auto* make = makeButton(HomeText::tr("Create"), ButtonKind::Normal, QStringLiteral("plus"));
-    make->setAccessibleName(HomeText::tr("Create an experiment from %1").arg(title));
-    connect(make, &QPushButton::clicked, this, [this, name] { makeFromExample(name); });
-    auto* foot = new QHBoxLayout;
-    foot->addWidget(minutes);
-    foot->addStretch();
-    foot->addWidget(make);
-    auto* layout = new QVBoxLayout(card);
-    layout->setContentsMargins(space::l, space::m, space::l, space::m);
-    layout->addWidget(heading);
-    layout->addWidget(shows);
-    layout->addStretch();
-    layout->addLayout(foot);
+    auto* card = new ExampleCard(m_client, name, about);
+    connect(card, &ExampleCard::made, this, [this](const QString& folder) {
+        Q_EMIT experimentRequested(folder);
+        loadExperiments();
+    });
+    connect(card, &ExampleCard::served, this,
+        [this](const QString& place) { Q_EMIT pageRequested(QStringLiteral("inspector"), place); });
+    connect(card, &ExampleCard::pageRequested, this, &HomePage::pageRequested);
     return card;
 }
 
@@ -199,12 +212,16 @@ void HomePage::begin()
 {
     loadExperiments();
     m_findings->look();
+    m_calls->refresh();
+    m_models->refresh();
 }
 
 void HomePage::refresh()
 {
     loadExperiments();
     m_findings->look(true);
+    m_calls->refresh();
+    m_models->refresh();
 }
 
 bool HomePage::settled() const
@@ -231,6 +248,7 @@ void HomePage::loadExperiments()
 void HomePage::showExperiments(const Json& experiments)
 {
     clearLayout(m_recent);
+    m_experiments.clear();
     int rows = 0;
     for (const auto& experiment : experiments) {
         if (!experiment.is_object() || rows++ == homeRecentRows)
@@ -238,32 +256,26 @@ void HomePage::showExperiments(const Json& experiments)
         auto* row = new ExperimentRow(experiment);
         connect(row, &ExperimentRow::chosen, this, &HomePage::experimentRequested);
         m_recent->addWidget(row);
+        m_experiments += row;
     }
     if (rows > 0)
-        return;
-    auto* empty = makeLabel(
-        HomeText::tr("No experiments yet. Create one from an example below, open a folder, or drop a "
-                     "folder on this window."),
-        TextRole::Secondary);
+        return showLive();
+    auto* empty =
+        makeLabel(HomeText::tr("No experiments yet. Start an example below, open a folder, or drop a "
+                               "folder on this window."),
+            TextRole::Secondary);
     empty->setWordWrap(true);
     empty->setContentsMargins(space::s, space::s, space::s, space::s);
     m_recent->addWidget(empty);
 }
 
-void HomePage::makeFromExample(const QString& name)
+void HomePage::showLive()
 {
-    const auto documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-    const auto folder = QDir(documents).filePath(QStringLiteral("Glovebox/") + name);
-    const Json params = {{"path", folder.toStdString()}, {"example", name.toStdString()}};
-    m_client.call(this, "experiments.new", params, [this, folder](Result<api::Answer> answer) {
-        if (!answer && answer.error().code != "experiment.exists") {
-            m_banner->showError(HomeText::tr("The experiment was not created"), answer.error());
+    for (const char* topic : {"sandboxes", "runs"})
+        if (!m_client.items(topic).is_object())
             return;
-        }
-        m_banner->dismiss();
-        Q_EMIT experimentRequested(answer ? textField(answer->body, "path") : folder);
-        loadExperiments();
-    });
+    for (auto* row : m_experiments)
+        row->showLive(m_client.items("sandboxes"), m_client.items("runs"));
 }
 
 } // namespace gb::ui

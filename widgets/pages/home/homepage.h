@@ -14,7 +14,10 @@ namespace gb::ui {
 
 class AliveCard;
 class Banner;
+class CallsCard;
+class ExperimentRow;
 class MachineFindings;
+class ModelsCard;
 
 // Where one begins: go on with an experiment, make one from an example, see what is alive and whether this
 // machine is fit.
@@ -33,11 +36,13 @@ public:
 private:
     void begin();
     void createColumns();
+    QVBoxLayout* createLeft();
+    QVBoxLayout* createRight();
     void loadExperiments();
     void showExperiments(const Json& experiments);
-    QWidget* exampleCard(const QString& name, const Json& about);
+    void showLive();
+    QWidget* makeExample(const QString& name, const Json& about);
     QWidget* terminalCard();
-    void makeFromExample(const QString& name);
 
     api::Client& m_client;
     std::shared_ptr<MachineFindings> m_findings;
@@ -46,6 +51,9 @@ private:
     Banner* m_banner = nullptr;
     QVBoxLayout* m_recent = nullptr;
     AliveCard* m_alive = nullptr;
+    CallsCard* m_calls = nullptr;
+    ModelsCard* m_models = nullptr;
+    QList<ExperimentRow*> m_experiments;
     bool m_loaded = false;
 };
 

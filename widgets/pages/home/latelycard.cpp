@@ -23,7 +23,9 @@ namespace {
 
 constexpr std::size_t latelyRows = 6;
 
-QString cameOf(const Json& run)
+} // namespace
+
+QString runOutcome(const Json& run)
 {
     const auto calls = integerOr(run, "calls");
     const auto errors = integerOr(run, "errors");
@@ -32,8 +34,6 @@ QString cameOf(const Json& run)
         text += QStringLiteral(" · ") + HomeText::tr("%n error(s)", nullptr, static_cast<int>(errors));
     return text;
 }
-
-} // namespace
 
 LatelyCard::LatelyCard(api::Client& client, QWidget* parent) : QFrame(parent), m_client(client)
 {
@@ -65,7 +65,7 @@ void LatelyCard::showRuns()
     runs.resize(std::min(runs.size(), latelyRows));
     QString key = QStringLiteral("-");
     for (const auto& run : runs)
-        key += textField(run, "id") + cameOf(run) + textField(run, "state");
+        key += textField(run, "id") + runOutcome(run) + textField(run, "state");
     if (key == m_shown)
         return;
     m_shown = key;
@@ -90,7 +90,7 @@ void LatelyCard::showRuns()
         row->setSpacing(space::s);
         row->addWidget(mark);
         row->addWidget(new ElidedLabel(title), 1);
-        row->addWidget(makeLabel(cameOf(run), TextRole::Caption));
+        row->addWidget(makeLabel(runOutcome(run), TextRole::Caption));
         row->addWidget(makeLabel(agoText(timeField(run, "started_at"), wallMs()), TextRole::Caption));
         row->addWidget(open);
         m_rows->addLayout(row);

@@ -17,6 +17,7 @@
 #include <widgets/controls/banner.h>
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/errortext.h>
+#include <widgets/controls/harmless.h>
 #include <widgets/controls/keyvaluelist.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/logview.h>
@@ -30,6 +31,7 @@
 #include <widgets/viewers/resultview.h>
 
 #include "callrecords.h"
+#include "presetbutton.h"
 #include "sourcepanel.h"
 #include "text.h"
 #include "timingbar.h"
@@ -106,6 +108,9 @@ QWidget* CallPanel::createUpper()
     auto* head = new QHBoxLayout;
     head->setSpacing(space::s);
     head->addWidget(m_name, 1);
+    m_presets = new PresetButton(m_client, [this] { return m_form->arguments(); });
+    connectPresets();
+    head->addWidget(m_presets);
     head->addWidget(makeActionButton(m_cancel));
     head->addWidget(makeActionButton(m_run, ButtonKind::Primary));
     m_upper = new QWidget;
@@ -118,6 +123,28 @@ QWidget* CallPanel::createUpper()
     layout->addWidget(m_statistics);
     layout->addWidget(m_form, 1);
     return m_upper;
+}
+
+void CallPanel::connectPresets()
+{
+    connect(m_presets, &PresetButton::chosen, this,
+        [this](const QString&, const Json& arguments) { setArguments(arguments); });
+    connect(m_presets, &PresetButton::refused, this,
+        [this](const QString& what, const Error& error) { m_banner->showError(what, error); });
+    connect(m_presets, &PresetButton::deleted, this, [this](const QString& name, const Json& arguments) {
+        m_banner->show(Tone::Info, InspectorText::tr("The preset “%1” was deleted").arg(name));
+        if (arguments.empty())
+            return;
+        m_banner->addAction(InspectorText::tr("Undo"), [this, name, arguments] {
+            m_banner->dismiss();
+            m_presets->restore(name, arguments);
+        });
+    });
+}
+
+QList<QAction*> CallPanel::presetActions() const
+{
+    return {m_presets->openAction(), m_presets->saveAction()};
 }
 
 QWidget* CallPanel::createLower()
@@ -183,8 +210,8 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     m_name->setElidedText(QString::fromStdString(name));
     static_cast<ElidedLabel*>(m_signature)
         ->setElidedText(QString::fromStdString(name) + textField(function.schema, "signature"));
-    m_doc->setText(textField(function.schema, "summary").left(2000));
-    m_doc->setToolTip(textField(function.schema, "doc").toHtmlEscaped());
+    m_doc->setText(harmless(textField(function.schema, "summary").left(2000)));
+    m_doc->setToolTip(harmless(textField(function.schema, "doc")).toHtmlEscaped());
     m_doc->setVisible(!m_doc->text().isEmpty());
     // After a reload of the file what was typed stays, as far as it fits.
     const auto before = same ? m_form->arguments() : Result<Json>(fail("other", ""));
@@ -192,6 +219,7 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     if (before)
         m_form->setArguments(*before);
     m_run->setEnabled(true);
+    m_presets->setFunction(m_interface, m_functionName);
     askStatistics();
     if (m_tabs->currentIndex() == seenTab)
         showSeen(m_seenForm->currentData().toString());
@@ -394,6 +422,11 @@ void CallPanel::showSource(int line)
     m_tabs->setCurrentIndex(sourceTab);
     m_source->showSource(m_interface, line > 0 ? line : m_functionLine);
     m_source->setFocus();
+}
+
+void CallPanel::focusArguments()
+{
+    m_form->setFocus();
 }
 
 void CallPanel::find()

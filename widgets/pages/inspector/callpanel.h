@@ -21,6 +21,7 @@ class Banner;
 class ElidedLabel;
 class KeyValueList;
 class LogView;
+class PresetButton;
 class ProgressRow;
 class ResultView;
 class SourcePanel;
@@ -46,11 +47,13 @@ public:
     QAction* cancelAction() const { return m_cancel; }
     QAction* jsonAction() const { return m_json; }
     QList<QAction*> copyActions() const { return m_copies; }
+    QList<QAction*> presetActions() const;
     QAction* wideAction() const { return m_wide; }
     QAction* sourceAction() const { return m_toSource; }
     SourcePanel* source() const { return m_source; }
     bool settled() const { return !m_loading; }
     void find();
+    void focusArguments();
 
 Q_SIGNALS:
     void callStarted(const QString& call);
@@ -60,6 +63,7 @@ private:
     void createActions();
     QWidget* createUpper();
     QWidget* createLower();
+    void connectPresets();
     void run();
     void cancel();
     enum class CopyForm { Command, Curl, Python, Mcp };
@@ -101,6 +105,7 @@ private:
     QLabel* m_doc = nullptr;
     QLabel* m_statistics = nullptr;
     ArgumentForm* m_form = nullptr;
+    PresetButton* m_presets = nullptr;
     StatePill* m_state = nullptr;
     TimingBar* m_timing = nullptr;
     ProgressRow* m_progress = nullptr;

@@ -10,6 +10,7 @@
 
 #include <widgets/controls/emptystate.h>
 #include <widgets/controls/filterfield.h>
+#include <widgets/controls/harmless.h>
 #include <widgets/controls/icons.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/statepill.h>
@@ -53,7 +54,11 @@ FunctionList::FunctionList(api::Client& client, QWidget* parent) : QWidget(paren
         syncInterfaces();
     });
     connect(m_filter, &FilterField::filterChanged, this, &FunctionList::applyFilter);
-    connect(m_filter, &QLineEdit::returnPressed, m_tree, qOverload<>(&QWidget::setFocus));
+    connect(m_filter, &QLineEdit::returnPressed, this, &FunctionList::activateFiltered);
+    connect(m_tree, &QTreeWidget::itemActivated, this, [this] {
+        if (current())
+            Q_EMIT activated();
+    });
     connect(m_tree, &QTreeWidget::currentItemChanged, this, [this] {
         if (const auto* function = current())
             Q_EMIT chosen(*function);
@@ -133,12 +138,13 @@ void FunctionList::rebuild()
         if (served->state != QLatin1String("ready"))
             group->setText(0, QStringLiteral("%1 — %2").arg(served->name, served->state));
         for (const auto& function : served->functions) {
-            auto* item = new QTreeWidgetItem(group, {textField(function.schema, "name")});
+            const auto called = textField(function.schema, "name");
+            auto* item = new QTreeWidgetItem(group, {harmless(called)});
             item->setData(0, InterfaceRole, served.key());
-            item->setData(0, NameRole, item->text(0));
-            item->setToolTip(0, textField(function.schema, "summary").toHtmlEscaped());
+            item->setData(0, NameRole, called);
+            item->setToolTip(0, harmless(textField(function.schema, "summary")).toHtmlEscaped());
             item->setIcon(0, icon(QStringLiteral("inspector")));
-            if (item->text(0) == name && served.key() == interface)
+            if (called == name && served.key() == interface)
                 m_tree->setCurrentItem(item);
         }
         group->setExpanded(true);
@@ -188,7 +194,7 @@ bool FunctionList::select(const QString& name, const QString& interfaceId)
     for (int g = 0; g < m_tree->topLevelItemCount(); ++g)
         for (int i = 0; i < m_tree->topLevelItem(g)->childCount(); ++i) {
             auto* item = m_tree->topLevelItem(g)->child(i);
-            if (item->text(0) != name
+            if (item->data(0, NameRole).toString() != name
                 || (!interfaceId.isEmpty() && item->data(0, InterfaceRole).toString() != interfaceId))
                 continue;
             m_tree->setCurrentItem(item);
@@ -204,6 +210,23 @@ bool FunctionList::selectFirst()
             return select(
                 textField(served.functions.first().schema, "name"), served.functions.first().interfaceId);
     return false;
+}
+
+// What was chosen before stays if the filter shows it; else the first that it shows.
+void FunctionList::activateFiltered()
+{
+    auto* chosenItem = m_tree->currentItem();
+    if (!chosenItem || chosenItem->isHidden() || !chosenItem->parent()) {
+        chosenItem = nullptr;
+        for (int g = 0; g < m_tree->topLevelItemCount() && !chosenItem; ++g)
+            for (int i = 0; i < m_tree->topLevelItem(g)->childCount() && !chosenItem; ++i)
+                if (auto* item = m_tree->topLevelItem(g)->child(i); !item->isHidden())
+                    chosenItem = item;
+    }
+    if (!chosenItem)
+        return;
+    m_tree->setCurrentItem(chosenItem);
+    Q_EMIT activated();
 }
 
 void FunctionList::focusFilter()

@@ -42,12 +42,15 @@ public:
 Q_SIGNALS:
     void chosen(const gb::ui::FunctionList::Function& function);
     void listed();
+    // Return, in the list or in its filter: on to the arguments.
+    void activated();
 
 private:
     void syncInterfaces();
     void askSchema(const QString& interface, const QString& etag);
     void rebuild();
     void applyFilter(const QString& filter);
+    void activateFiltered();
 
     api::Client& m_client;
     struct Served

@@ -95,23 +95,25 @@ void HistoryPanel::compare()
     auto* dialog = new QDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(InspectorText::tr("Compare results of %1").arg(right.function));
-    dialog->resize(820, 520);
+    dialog->resize(960, 640);
     auto* view = new CompareView;
     auto* layout = new QVBoxLayout(dialog);
     layout->addWidget(view);
-    const auto nameOf = [](const CallSummary& call) {
-        return call.function + QStringLiteral(" · ") + exactTimeText(call.at);
+    const auto sideOf = [this](const CallSummary& call) {
+        return CompareView::Side{call.function + QStringLiteral(" · ") + exactTimeText(call.at), {},
+            [this, interface = call.interfaceId.toStdString()](Json wanted, api::AnswerHandler handler) {
+                wanted["interface"] = interface;
+                m_client.call(this, "calls.tensor", std::move(wanted), std::move(handler));
+            }};
     };
     new ResultPair(m_client, dialog, left.id, right.id,
-        [view, leftName = nameOf(left), rightName = nameOf(right)](
-            const Result<std::string>& a, const Result<std::string>& b) {
+        [view, older = sideOf(left), newer = sideOf(right)](
+            const Result<std::string>& a, const Result<std::string>& b) mutable {
             if (!a || !b)
                 return view->setProblem(errorSentence(a ? b.error() : a.error()));
-            const auto diff = diffResults(std::string_view(*a), std::string_view(*b));
-            if (diff)
-                view->setDiff(*diff, leftName, rightName);
-            else
-                view->setProblem(errorSentence(diff.error()));
+            older.result = *a;
+            newer.result = *b;
+            view->setResults(older, newer);
         });
     dialog->show();
 }

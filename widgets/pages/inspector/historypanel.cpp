@@ -183,6 +183,13 @@ void HistoryPanel::select(const QString& call)
     m_list->viewport()->update();
 }
 
+void HistoryPanel::focusList()
+{
+    if (!m_list->currentIndex().isValid() && m_model->rowCount() > 0)
+        m_list->setCurrentIndex(m_model->index(0));
+    m_list->setFocus();
+}
+
 void HistoryPanel::setFilter(const QString& filter)
 {
     m_filter->setText(filter);

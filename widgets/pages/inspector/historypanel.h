@@ -27,6 +27,7 @@ public:
     bool settled() const { return m_model->settled(); }
     void select(const QString& call);
     void setFilter(const QString& filter);
+    void focusList();
     QListView* list() const { return m_list; }
     QList<QAction*> historyActions() const { return m_actions; }
     // Of the two selected calls, or of the selected one and the one of the same function before it.

@@ -46,8 +46,9 @@ InspectorPage::InspectorPage(api::Client& client, QWidget* parent)
     connect(m_history, &HistoryPanel::chosen, this, &InspectorPage::showHistoryCall);
     connect(m_history, &HistoryPanel::resendRequested, this, [this](const CallSummary& call) {
         showHistoryCall(call);
-        m_call->setFocus();
+        m_call->focusArguments();
     });
+    connect(m_functions, &FunctionList::activated, m_call, &CallPanel::focusArguments);
     connect(m_call, &CallPanel::callEnded, m_history, &HistoryPanel::refresh);
     // Selecting rebuilds nothing, so this does not come back here.
     connect(
@@ -65,6 +66,9 @@ void InspectorPage::createActions()
     auto* filter = makeAction(
         this, InspectorText::tr("Filter functions"), QStringLiteral("filter"), QStringLiteral("Ctrl+L"));
     connect(filter, &QAction::triggered, m_functions, &FunctionList::focusFilter);
+    auto* toHistory = makeAction(
+        this, InspectorText::tr("Go to the calls"), QStringLiteral("history"), QStringLiteral("Ctrl+H"));
+    connect(toHistory, &QAction::triggered, m_history, &HistoryPanel::focusList);
     auto* reload =
         makeAction(this, InspectorText::tr("Reload the interface file"), QStringLiteral("refresh"));
     connect(reload, &QAction::triggered, this, [this] {
@@ -89,7 +93,8 @@ void InspectorPage::createActions()
     connect(
         errors, &QAction::triggered, this, [this] { m_history->setFilter(QStringLiteral("status:error")); });
     m_actions = {m_call->runAction(), m_call->cancelAction(), m_call->jsonAction(), m_call->wideAction(),
-        m_call->sourceAction(), filter, reload, errors};
+        m_call->sourceAction(), filter, toHistory, reload, errors};
+    m_actions += m_call->presetActions();
     m_actions += m_call->copyActions();
     m_actions += m_history->historyActions();
 }
@@ -131,10 +136,16 @@ void InspectorPage::showWaitingPlace()
                 Q_EMIT notificationRequested(Tone::Error, InspectorText::tr("The call could not be read"),
                     QString::fromStdString(answer.error().message));
         });
-    } else if (m_functions->find(place)) {
-        m_place.clear();
-        m_functions->select(place);
+        return;
     }
+    // A function by name, or as INTERFACE/function.
+    const auto slash = place.indexOf(QLatin1Char('/'));
+    const auto interface = slash < 0 ? QString() : place.left(slash);
+    const auto name = place.mid(slash + 1);
+    if (!m_functions->find(name, interface))
+        return;
+    m_place.clear();
+    m_functions->select(name, interface);
 }
 
 void InspectorPage::showHistoryCall(const CallSummary& call)

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The Glovebox authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <csignal>
+
+#include <QFile>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <tests/support/picture.h>
+#include <widgets/controls/banner.h>
+#include <widgets/controls/progressrow.h>
+#include <widgets/controls/splitter.h>
+#include <widgets/controls/theme.h>
+#include <widgets/pages/home/examplecard.h>
+#include <widgets/pages/home/experimentrow.h>
+#include <widgets/pages/inspector/callpanel.h>
+#include <widgets/pages/inspector/functionlist.h>
+#include <widgets/shell/mainwindow.h>
+
+using namespace gb;
+using namespace gb::ui;
+
+// From nothing to functions with one click: a real daemon, a real sandbox on this machine.
+class HomeTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void cleanupTestCase();
+    void oneClickServesTheExample();
+    void rowsSayWhatIsAliveAndWhatCame();
+    void anotherClickFindsItAgain();
+
+private:
+    bool waitFor(const std::function<bool()>& condition) { return QTest::qWaitFor(condition, 60'000); }
+    void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {})
+    {
+        QTest::keyClick(m_window.get(), key, modifiers);
+    }
+    ExampleCard* hello() const;
+    ExperimentRow* row() const;
+    QByteArray troubles() const;
+    int sandboxes() const { return static_cast<int>(m_client->items("sandboxes").size()); }
+
+    QTemporaryDir m_folder;
+    std::unique_ptr<api::Client> m_client;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+void HomeTest::initTestCase()
+{
+    // Where a person's documents are follows from it.
+    qputenv("HOME", m_folder.path().toLocal8Bit());
+    qputenv("GLOVEBOX_HOME", m_folder.filePath(QStringLiteral("data")).toLocal8Bit());
+    if (!qEnvironmentVariableIsSet("GLOVEBOX_BIN"))
+        qputenv("GLOVEBOX_BIN", GB_BIN_DIR);
+    QVERIFY(QDir().mkdir(m_folder.filePath(QStringLiteral("data"))));
+    QFile::setPermissions(
+        m_folder.filePath(QStringLiteral("data")), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    setRememberedFile(m_folder.filePath(QStringLiteral("window.ini")));
+    Theme::instance().apply({Scheme::Light});
+    m_client = std::make_unique<api::Client>(api::Client::Options{
+        fs::path(m_folder.filePath(QStringLiteral("data")).toStdString()), "window", true, true, {}});
+    m_window = std::make_unique<MainWindow>(*m_client);
+    m_client->open();
+    m_window->resize(1280, 800);
+    m_window->show();
+    QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+    QVERIFY(waitFor([this] { return m_window->settled(); }));
+}
+
+void HomeTest::cleanupTestCase()
+{
+    m_window.reset();
+    if (m_client) {
+        const auto daemon = static_cast<pid_t>(integerOr(m_client->daemonInfo(), "pid", 1));
+        std::size_t left = 0;
+        const auto& boxes = m_client->items("sandboxes");
+        for (const auto& box : boxes) {
+            ++left;
+            m_client->call(
+                this, "sandboxes.stop", {{"sandbox", stringOr(box, "id")}}, [&left](const auto&) { --left; });
+        }
+        waitFor([&left] { return left == 0; });
+        bool stopped = false;
+        m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
+        waitFor([&stopped] { return stopped; });
+        // It writes into the folder until it is gone, and a client would start another.
+        m_client->close();
+        waitFor([daemon] { return daemon <= 1 || ::kill(daemon, 0) != 0; });
+    }
+    m_client.reset();
+}
+
+ExampleCard* HomeTest::hello() const
+{
+    // The first of the row.
+    const auto cards = m_window->currentPage()->findChildren<ExampleCard*>();
+    return cards.value(0);
+}
+
+ExperimentRow* HomeTest::row() const
+{
+    return m_window->currentPage()->findChild<ExperimentRow*>();
+}
+
+QByteArray HomeTest::troubles() const
+{
+    QByteArray text("nothing is said");
+    if (auto* card = hello(); card && card->banner()->isVisible())
+        text = card->banner()->accessibleName().toUtf8();
+    return text;
+}
+
+void HomeTest::oneClickServesTheExample()
+{
+    auto* card = hello();
+    QVERIFY(card);
+    QTest::mouseClick(card->findChild<QPushButton*>(), Qt::LeftButton);
+    QVERIFY(card->isBusy());
+    auto* progress = card->findChild<ProgressRow*>();
+    QVERIFY(progress->isVisible());
+    test::picture(*m_window, QStringLiteral("home-starting"));
+    QVERIFY2(waitFor([this] { return m_window->currentPage()->id() == QStringLiteral("inspector"); }),
+        troubles().constData());
+    auto* functions = m_window->currentPage()->findChild<FunctionList*>();
+    QVERIFY(waitFor([functions] { return functions->current() != nullptr; }));
+    QCOMPARE(stringOr(functions->current()->schema, "name"), std::string("count_slowly"));
+    QVERIFY(functions->find(QStringLiteral("greet")));
+    QCOMPARE(sandboxes(), 1);
+    QCOMPARE(stringOr(m_client->items("sandboxes").front(), "state"), std::string("ready"));
+    QVERIFY(QFile::exists(m_folder.filePath(QStringLiteral("Documents/Glovebox/hello/interface.py"))));
+    // It is there to be called.
+    QVERIFY(functions->select(QStringLiteral("greet")));
+    auto* panel = m_window->currentPage()->findChild<CallPanel*>();
+    panel->setArguments(Json::parse(R"({"name": "Ada"})"));
+    press(Qt::Key_Return, Qt::ControlModifier);
+    QVERIFY(waitFor([this] {
+        const auto& runs = m_client->items("runs");
+        return runs.is_object() && !runs.empty() && integerOr(runs.front(), "calls") == 1;
+    }));
+}
+
+void HomeTest::rowsSayWhatIsAliveAndWhatCame()
+{
+    press(Qt::Key_1, Qt::ControlModifier);
+    QVERIFY(waitFor([this] { return row() && row()->lastResult().startsWith(QStringLiteral("1 call")); }));
+    QCOMPARE(row()->state(), QStringLiteral("ready"));
+    for (const auto scheme : {Scheme::Light, Scheme::Dark}) {
+        Theme::instance().apply({scheme});
+        QCoreApplication::processEvents();
+        test::picture(*m_window,
+            scheme == Scheme::Dark ? QStringLiteral("home-alive-dark") : QStringLiteral("home-alive-light"));
+    }
+}
+
+void HomeTest::anotherClickFindsItAgain()
+{
+    auto* card = hello();
+    QTest::mouseClick(card->findChild<QPushButton*>(), Qt::LeftButton);
+    QVERIFY2(waitFor([this] { return m_window->currentPage()->id() == QStringLiteral("inspector"); }),
+        troubles().constData());
+    QCOMPARE(sandboxes(), 1);
+}
+
+QTEST_MAIN(HomeTest)
+#include "tst_home.moc"
