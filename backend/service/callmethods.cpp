@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <future>
 
 #include "background.h"
 #include "dispatcher.h"
@@ -124,9 +125,16 @@ Result<api::Answer> listCalls(const Store* store, const CallFilter& filter, cons
     return api::Answer{std::move(body), {}};
 }
 
-Result<api::Answer> getCall(const Store* store, const std::string& call)
+// In a thread of its own: the record of a call that has just been answered may be on its way to the disk.
+Result<api::Answer> getCall(Store* store, const std::string& call)
 {
     auto record = store->getCall(call);
+    if (!record && record.error().code == "calls.unknown") {
+        std::promise<void> settled;
+        store->settle([&settled](const Status&) { settled.set_value(); });
+        settled.get_future().wait();
+        record = store->getCall(call);
+    }
     if (!record)
         return fail(record.error());
     return api::Answer{recordJson(*record), std::move(record->result)};

@@ -69,6 +69,9 @@ public:
         const CallFilter& filter, const std::string& before = {}, int limit = 50) const;
     void annotateCall(const std::string& id, CallAnnotation annotation, Done<void> done);
 
+    // Once all that was asked for before is written.
+    void settle(Done<void> done);
+
     // Runs.
     void createRun(RunSpec spec, Done<RunRecord> done);
     void endRun(const std::string& run, Done<void> done);

@@ -180,6 +180,11 @@ Result<std::vector<KeeperRecord>> Store::keepers() const
     return collect<KeeperRecord>(std::move(rows), takeKeeper);
 }
 
+void Store::settle(Done<void> done)
+{
+    d->writeIndex([](StoreFile&) { return Status(); }, std::move(done), Durability::KilledProcess);
+}
+
 void Store::prune(Done<void> done)
 {
     d->writeIndex(

@@ -148,6 +148,16 @@ def test_calls_become_history(client: glovebox.Client, host: Host, eventually: C
     assert (run["kind"], run["state"], run["errors"]) == ("hands-on", "live", 1)
 
 
+def test_an_answered_call_can_be_looked_up_at_once(client: glovebox.Client, host: Host) -> None:
+    client.interfaces.register(host["control"])
+    for number in range(30):
+        call = client.calls.run("tools", "add", [number]).record["id"]
+        assert client.calls.get(call).value() == number + 2
+    with pytest.raises(glovebox.GloveboxError) as caught:
+        client.calls.get(str(uuid.uuid4()))
+    assert caught.value.code == "calls.unknown"
+
+
 def test_large_and_odd_results_come_whole(client: glovebox.Client, host: Host,
                                           eventually: Callable[..., Any]) -> None:
     client.interfaces.register(host["control"])
