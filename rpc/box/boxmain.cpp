@@ -3,8 +3,6 @@
 
 #include "boxmain.h"
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 
 #include <fcntl.h>
@@ -13,6 +11,7 @@
 
 #include <backend/base/log.h>
 #include <backend/base/paths.h>
+#include <rpc/keeper/endsignals.h>
 
 #include "boxserver.h"
 
@@ -30,20 +29,6 @@ int refused(const Error& error)
 {
     logError("box", error.message, {{"code", error.code}});
     return printed({{"error", error.toJson()}});
-}
-
-Result<UniqueFd> catchSignals()
-{
-    sigset_t set;
-    ::sigemptyset(&set);
-    ::sigaddset(&set, SIGINT);
-    ::sigaddset(&set, SIGTERM);
-    ::sigprocmask(SIG_BLOCK, &set, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);
-    UniqueFd signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!signals.valid())
-        return failErrno("cannot watch", "signals", errno);
-    return signals;
 }
 
 void watchForOrders(Box& box, int signals, int lifeline)
@@ -77,7 +62,7 @@ int runBox(const Json& sandbox, int lifeline)
     if (!sockets)
         return refused(sockets.error());
     auto loop = Loop::create();
-    auto signals = catchSignals();
+    auto signals = catchEndSignals();
     if (!loop || !signals)
         return refused(loop ? signals.error() : loop.error());
     auto box = Box::start(**loop, std::move(*config), *sockets);

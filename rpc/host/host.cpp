@@ -3,8 +3,6 @@
 
 #include "host.h"
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 
 #include <sys/signalfd.h>
@@ -13,6 +11,7 @@
 #include <backend/base/json.h>
 #include <backend/base/log.h>
 #include <backend/base/paths.h>
+#include <rpc/keeper/endsignals.h>
 
 namespace gb::rpc {
 namespace {
@@ -134,15 +133,10 @@ Status Host::listen()
 
 Status Host::watchSignals()
 {
-    sigset_t set;
-    ::sigemptyset(&set);
-    ::sigaddset(&set, SIGINT);
-    ::sigaddset(&set, SIGTERM);
-    ::sigprocmask(SIG_BLOCK, &set, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);
-    m_signals.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!m_signals.valid())
-        return failErrno("cannot watch", "signals", errno);
+    auto signals = catchEndSignals();
+    if (!signals)
+        return fail(signals.error());
+    m_signals = std::move(*signals);
     m_loop.watch(m_signals.get(), EPOLLIN, [this](std::uint32_t) {
         signalfd_siginfo info{};
         [[maybe_unused]] const auto ignored = ::read(m_signals.get(), &info, sizeof info);

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include <backend/base/json.h>
+#include <rpc/protocol/descriptors.h>
 #include <rpc/protocol/message.h>
 
 namespace gb::rpc {
@@ -30,13 +31,6 @@ Result<UniqueFd> connectTo(const std::string& path)
     if (!fd.valid() || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return failErrno("cannot reach the keeper of the sandbox at", path, errno);
     return fd;
-}
-
-bool isStream(int fd)
-{
-    int type = 0;
-    socklen_t size = sizeof type;
-    return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
 } // namespace
@@ -81,7 +75,7 @@ void BoxWorker::begin()
 void BoxWorker::takeLink(const Json& result)
 {
     auto descriptors = m_socket->takeDescriptors(1);
-    if (descriptors.empty() || !isStream(descriptors.front().get()))
+    if (descriptors.empty() || !isStreamSocket(descriptors.front().get()))
         return m_linked.refused(
             {"sandbox.no_descriptor", "the keeper of the sandbox sent no link to the worker"});
     m_pid = static_cast<int>(integerOr(result, "pid", -1));

@@ -35,13 +35,6 @@ bool writeAll(int fd, std::string_view bytes, int descriptor)
     return true;
 }
 
-bool isStreamSocket(int fd)
-{
-    int type = 0;
-    socklen_t size = sizeof type;
-    return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
-}
-
 } // namespace
 
 Result<std::shared_ptr<InitClient>> InitClient::create(
@@ -150,7 +143,7 @@ Status InitClient::deliver(const rpc::Frame& frame)
     if (boolOr(*message, "fd") && !m_arrivedFds.empty()) {
         fd = std::move(m_arrivedFds.front());
         m_arrivedFds.pop_front();
-        if (!isStreamSocket(fd.get()))
+        if (!rpc::isStreamSocket(fd.get()))
             fd.reset();
     }
     const std::string kind = stringOr(*message, "t");

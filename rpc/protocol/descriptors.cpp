@@ -57,4 +57,11 @@ ssize_t receiveBeside(
     return got;
 }
 
+bool isStreamSocket(int descriptor)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    return ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
 } // namespace gb::rpc

@@ -20,6 +20,8 @@ ssize_t sendBeside(int socket, std::span<iovec> parts, int descriptor, int flags
 ssize_t receiveBeside(
     int socket, std::span<char> to, std::deque<UniqueFd>& arrived, std::size_t most, int flags);
 
+bool isStreamSocket(int descriptor); // what came may be anything
+
 // What the kernel lets one message carry.
 constexpr std::size_t mostDescriptors = 253;
 
