@@ -4,6 +4,8 @@
 #include "localrecipe.h"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 #include "hiddenmodels.h"
 #include "ownpython.h"
@@ -187,6 +189,36 @@ Status LocalRecipe::addImage(LaunchSpec& launch, const BuildProgress& progress)
         environment["PATH"] = "/opt/venv/bin:" + environment["PATH"];
         environment["VIRTUAL_ENV"] = "/opt/venv";
     }
+    return addPip(launch, hasVenv);
+}
+
+// An image has pip only as the archive from which environments get theirs; it runs from there, so that no
+// layer has to carry it and "pip install" inside needs no preparation.
+Status LocalRecipe::addPip(LaunchSpec& launch, bool hasVenv)
+{
+    const fs::path folder = launch.store.parent_path() / "etc";
+    constexpr unsigned readable = 0644;
+    constexpr unsigned executable = 0755;
+    static constexpr std::array files{
+        std::tuple{"pip", "#!/bin/sh\nexec python3 -m pip \"$@\"\n", executable},
+        std::tuple{"pip.pth",
+            "import os, sys; sys.path.extend(map('/usr/share/python-wheels/'.__add__, filter(lambda n: "
+            "n.startswith('pip-'), os.listdir('/usr/share/python-wheels') if "
+            "os.path.isdir('/usr/share/python-wheels') else ())))\n",
+            readable}};
+    GB_TRY(writeSmallEtc(folder, launch.hostname));
+    for (const auto& [name, text, mode] : files) {
+        if (readFile(folder / name).value_or("") != text)
+            GB_TRY(writeFileAtomic(folder / name, text, mode));
+    }
+    const std::string packages = hasVenv
+        ? "/opt/venv/lib/python" + m_request.spec.pythonVersion + "/site-packages"
+        : "/usr/lib/python3/dist-packages";
+    launch.binds.push_back({(folder / "pip.pth").string(), packages + "/glovebox-pip.pth"});
+    for (const char* name : {"/usr/local/bin/pip", "/usr/local/bin/pip3"})
+        launch.binds.push_back({(folder / "pip").string(), name});
+    if (!hasVenv)
+        environment["PIP_BREAK_SYSTEM_PACKAGES"] = "1"; // a sandbox's system is its own to break
     return {};
 }
 

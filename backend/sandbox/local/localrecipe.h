@@ -61,6 +61,7 @@ public:
 private:
     Status addOwnPython(LaunchSpec& launch);
     Status addImage(LaunchSpec& launch, const BuildProgress& progress);
+    Status addPip(LaunchSpec& launch, bool hasVenv);
     Status addModels(LaunchSpec& launch);
     Status addHidden(
         LaunchSpec& launch, const std::string& name, const std::vector<ModelSource::File>& files);

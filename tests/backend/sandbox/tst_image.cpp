@@ -9,8 +9,10 @@
 #include <sys/utsname.h>
 
 #include <backend/base/clock.h>
+#include <backend/base/ids.h>
 #include <backend/sandbox/local/hostcommand.h>
 #include <backend/sandbox/local/imagestore.h>
+#include <backend/sandbox/local/localsandbox.h>
 
 #include "ownpythonbox.h"
 
@@ -130,6 +132,39 @@ private Q_SLOTS:
         spec.pythonPackages = {"no-such-package-anywhere-glovebox"};
         const auto failed = m_images.build(*m_images.plan(spec), m_settings, {});
         QCOMPARE(failed.error().code, std::string("sandbox.python_failed"));
+    }
+
+    void pipIsThereInAnImage()
+    {
+        for (const bool hasPackages : {true, false}) {
+            StartRequest request;
+            request.id = newId();
+            request.build = m_settings;
+            if (hasPackages)
+                request.spec.pythonPackages = {"six"};
+            auto sandbox = LocalSandbox::start(m_images, request, {});
+            QVERIFY2(sandbox.has_value(), sandbox ? "" : sandbox.error().message.c_str());
+            const auto run = [&](const std::string& script) {
+                const auto record = (*sandbox)->init().run((*sandbox)->shell(script));
+                return record ? QString::fromStdString(record->output + record->errors) : QString("failed");
+            };
+            QVERIFY2(run("pip --version").startsWith("pip "), qPrintable(run("pip --version")));
+            QVERIFY(run("python3 -m pip --version").startsWith("pip "));
+            QCOMPARE(run("pip list 2>/dev/null | grep -c '^six '"), QString(hasPackages ? "1\n" : "0\n"));
+            QVERIFY(
+                run("python3 - <<'E'\nimport zipfile\nz = "
+                    "zipfile.ZipFile('/tmp/gbtiny-1.0-py3-none-any.whl', 'w')\n"
+                    "i = 'gbtiny-1.0.dist-info/'\nz.writestr('gbtiny.py', 'answer = 42')\n"
+                    "z.writestr(i + 'METADATA', 'Metadata-Version: 2.1\\nName: gbtiny\\nVersion: 1.0\\n')\n"
+                    "z.writestr(i + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: "
+                    "py3-none-any\\n')\n"
+                    "z.writestr(i + 'RECORD', '')\nz.close()\nE")
+                    .isEmpty());
+            const QString installed = run("pip install --no-index /tmp/gbtiny-1.0-py3-none-any.whl && "
+                                          "python3 -c 'import gbtiny; print(gbtiny.answer)'");
+            QVERIFY2(installed.contains("\n42\n"), qPrintable(installed));
+            (void)(*sandbox)->remove();
+        }
     }
 
     void sourceDistributionsSeeNoSharedCache()
