@@ -133,6 +133,7 @@ void HttpConnection::ready(std::uint32_t events)
         return close();
     if ((events & EPOLLOUT) != 0U && flush())
         allSent();
+    m_peerEnded = m_peerEnded || (events & EPOLLRDHUP) != 0U;
     if ((events & (EPOLLIN | EPOLLRDHUP)) != 0U) {
         m_mayHaveMore = true;
         if (m_fd.valid())
@@ -164,8 +165,12 @@ void HttpConnection::readable()
         // time.
         static std::array<char, step> block;
         const long got = ::recv(m_fd.get(), block.data(), step, 0);
-        if (got > 0)
+        if (got > 0) {
             m_input.append(block.data(), static_cast<std::size_t>(got));
+            // Less than there was room for is all there was, and we are told of what comes after it; but not
+            // again of an end that we were told of with it.
+            m_mayHaveMore = got == static_cast<long>(step) || m_peerEnded;
+        }
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
             close();
             break;

@@ -85,6 +85,7 @@ private:
     std::size_t m_inputStart = 0;
     bool m_mayHaveMore = true; // edge-triggered: the socket may hold bytes we were not told of again
     HttpExchangePtr m_exchange;
+    bool m_peerEnded = false; // nothing comes after what is there
     bool m_keepAlive = true;
     bool m_headStarted = false;
     bool m_consuming = false;

@@ -199,6 +199,20 @@ def test_slow_clients_are_dropped(start: Callable[..., HostProcess]) -> None:
     assert host.result("spin", 1.5) == 1.5
 
 
+@pytest.mark.parametrize("pause", [0, 0.05])
+def test_a_half_sent_request_ends_with_its_client(start: Callable[..., HostProcess], pause: float) -> None:
+    """Not with the time limit: whoever hangs up in the middle must not hold a connection."""
+    host = start(limits={"header_ms": 120_000, "body_ms": 120_000, "idle_ms": 120_000})
+    whole = host.head(Content_Length=str(len(BODY))) + BODY
+    for size in (10, len(whole) - len(BODY), len(whole) - 3):
+        with socket.create_connection(("127.0.0.1", host.port), timeout=30) as sock:
+            sock.sendall(whole[:size])
+            time.sleep(pause)
+            sock.shutdown(socket.SHUT_WR)
+            assert sock.recv(1000) == b""
+    assert status_of(host.raw(whole)) == 200  # the control
+
+
 def test_many_connections(start: Callable[..., HostProcess]) -> None:
     host = start(limits={"connections": 5})
     held = [socket.create_connection(("127.0.0.1", host.port), timeout=10) for _ in range(5)]
