@@ -76,11 +76,13 @@ bool isIn(const std::vector<NetworkRange>& all, const NetworkAddress& address)
     return std::ranges::any_of(all, [&](const NetworkRange& range) { return range.contains(address); });
 }
 
-// What the registries of special addresses call private, or this machine.
+// What the registries of special addresses call private, or this machine; and what they keep for examples and
+// measurements, which private networks use as well.
 bool isPrivate(const NetworkAddress& address)
 {
-    static const auto known = rangesOf({"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10",
-        "127.0.0.0/8", "fc00::/7", "::1/128"});
+    static const auto known =
+        rangesOf({"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8",
+            "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "fc00::/7", "::1/128"});
     return isIn(known, address);
 }
 

@@ -65,7 +65,8 @@ void addUrls(std::vector<NetworkPlace>& places, std::string list)
     }
 }
 
-// The default of pip, which is uv's as well; no name of it stands in our code.
+// The default of pip, which is uv's as well; no name of it stands in our code. Nobody inside has a say in
+// where these names lead, and in many a company it is a mirror in its own network.
 std::vector<NetworkPlace> askPip(const std::string& venv)
 {
     static std::mutex mutex;
@@ -80,7 +81,7 @@ std::vector<NetworkPlace> askPip(const std::string& venv)
             continue;
         for (const Json& url : *urls) {
             if (const auto place = placeOfUrl(url.is_string() ? url.get<std::string>() : std::string()))
-                addOnce(known[python], *place);
+                addOnce(known[python], {place->host, place->port, true});
         }
         return known[python];
     }
