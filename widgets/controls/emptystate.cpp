@@ -27,18 +27,18 @@ EmptyState::EmptyState(
     m_sentence->setAlignment(Qt::AlignCenter);
     m_sentence->setWordWrap(true);
     m_sentence->setMaximumWidth(440);
-    m_sentence->setMinimumWidth(qMin(360, m_sentence->fontMetrics().horizontalAdvance(sentence) + space::l));
     m_column = new QVBoxLayout(this);
-    m_column->setContentsMargins(space::xl, space::xl, space::xl, space::xl);
+    m_column->setContentsMargins(space::m, space::xl, space::m, space::xl);
     m_column->setSpacing(space::s);
     m_column->addStretch(2);
     m_column->addWidget(m_icon);
     m_column->addWidget(m_title);
-    // A row of its own: aligned in the column, it would get the height of a wider line.
+    // A row of its own: aligned in the column, it would get the height of a wider line. It takes all the width
+    // it may have, so that a narrow place breaks the sentence instead of cutting it.
     auto* row = new QHBoxLayout;
-    row->addStretch();
-    row->addWidget(m_sentence);
-    row->addStretch();
+    row->addStretch(1);
+    row->addWidget(m_sentence, 100);
+    row->addStretch(1);
     m_column->addLayout(row);
     m_column->addStretch(3);
     const auto paint = [this] {

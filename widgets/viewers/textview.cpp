@@ -3,10 +3,13 @@
 
 #include "textview.h"
 
+#include <utility>
+
 #include <QCheckBox>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
 #include <QStackedWidget>
+#include <QTextBlock>
 #include <QTextEdit>
 #include <QTextList>
 #include <QTextTable>
@@ -31,6 +34,23 @@ public:
     QVariant loadResource(int, const QUrl&) override { return {}; }
 };
 
+void markCode(const QTextBlock& block)
+{
+    QTextCharFormat code;
+    code.setFont(Theme::instance().monospace());
+    code.setBackground(tokens().sunken);
+    QList<QPair<int, int>> places;
+    for (auto it = block.begin(); !it.atEnd(); ++it)
+        if (it.fragment().charFormat().fontFixedPitch())
+            places.append({it.fragment().position(), it.fragment().length()});
+    for (const auto& [position, length] : std::as_const(places)) {
+        QTextCursor cursor(block);
+        cursor.setPosition(position);
+        cursor.setPosition(position + length, QTextCursor::KeepAnchor);
+        cursor.mergeCharFormat(code);
+    }
+}
+
 // Headings in the window's scale, room between paragraphs, quiet tables: what a document brings is too loud.
 void layOut(QTextDocument* document)
 {
@@ -48,10 +68,12 @@ void layOut(QTextDocument* document)
         if (format.hasProperty(QTextFormat::BlockCodeFence))
             format.setBackground(tokens().sunken);
         cursor.setBlockFormat(format);
+        markCode(block);
         if (level == 0)
             continue;
         cursor.select(QTextCursor::BlockUnderCursor);
         QTextCharFormat letters;
+        letters.setProperty(QTextFormat::FontSizeAdjustment, 0);
         letters.setFont(theme.font(level == 1 ? TextSize::Title : TextSize::Heading, QFont::DemiBold));
         cursor.mergeCharFormat(letters);
     }
@@ -100,6 +122,7 @@ TextView::TextView(QWidget* parent) : QWidget(parent)
     m_laidOut->setAccessibleName(ViewersText::tr("Result as text"));
     m_plain->document()->setDocumentMargin(space::s);
     m_laidOut->document()->setDocumentMargin(space::m);
+    m_laidOut->document()->setIndentWidth(space::xl);
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_plain);
     m_stack->addWidget(m_laidOut);

@@ -105,6 +105,7 @@ QWidget* CallPanel::createUpper()
     m_statistics = makeLabel({}, TextRole::Caption);
     m_statistics->hide();
     m_form = new ArgumentForm;
+    m_form->hide(); // until there is a function
     auto* head = new QHBoxLayout;
     head->setSpacing(space::s);
     head->addWidget(m_name, 1);
@@ -122,6 +123,7 @@ QWidget* CallPanel::createUpper()
     layout->addWidget(m_doc);
     layout->addWidget(m_statistics);
     layout->addWidget(m_form, 1);
+    layout->addStretch();
     return m_upper;
 }
 
@@ -218,6 +220,7 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     m_form->setSchema(inputSchema);
     if (before)
         m_form->setArguments(*before);
+    m_form->show();
     m_run->setEnabled(true);
     m_presets->setFunction(m_interface, m_functionName);
     askStatistics();
@@ -426,7 +429,8 @@ void CallPanel::showSource(int line)
 
 void CallPanel::focusArguments()
 {
-    m_form->setFocus();
+    // The fields of a function just chosen are laid out at the next turn.
+    QTimer::singleShot(0, this, [this] { m_form->setFocus(Qt::ShortcutFocusReason); });
 }
 
 void CallPanel::find()

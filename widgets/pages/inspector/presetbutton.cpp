@@ -28,13 +28,10 @@ QString menuText(QString name)
 } // namespace
 
 PresetButton::PresetButton(api::Client& client, Arguments arguments, QWidget* parent)
-    : QToolButton(parent), m_client(client), m_arguments(std::move(arguments))
+    : QPushButton(parent), m_client(client), m_arguments(std::move(arguments))
 {
     setText(InspectorText::tr("Presets"));
     setToolTip(InspectorText::tr("Arguments kept in the experiment (Ctrl+Shift+P)"));
-    setToolButtonStyle(Qt::ToolButtonTextOnly);
-    setPopupMode(QToolButton::InstantPopup);
-    setFocusPolicy(Qt::StrongFocus);
     setEnabled(false);
     m_menu = new QMenu(this);
     m_menu->setToolTipsVisible(true);

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include <QToolButton>
+#include <QPushButton>
 
 #include <backend/api/client.h>
 
@@ -16,7 +16,7 @@ namespace gb::ui {
 
 // The arguments a person keeps for the shown function: loaded, saved, renamed and deleted from one menu. They
 // are files of the experiment, so others may have changed them; the list is asked when the menu opens.
-class PresetButton final : public QToolButton
+class PresetButton final : public QPushButton
 {
     Q_OBJECT
 
