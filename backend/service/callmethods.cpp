@@ -131,7 +131,7 @@ Result<api::Answer> getCall(Store* store, const std::string& call)
     auto record = store->getCall(call);
     if (!record && record.error().code == "calls.unknown") {
         std::promise<void> settled;
-        store->settle([&settled](const Status&) { settled.set_value(); });
+        store->settle([&settled] { settled.set_value(); });
         settled.get_future().wait();
         record = store->getCall(call);
     }

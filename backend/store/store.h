@@ -70,7 +70,7 @@ public:
     void annotateCall(const std::string& id, CallAnnotation annotation, Done<void> done);
 
     // Once all that was asked for before is written.
-    void settle(Done<void> done);
+    void settle(std::function<void()> done);
 
     // Runs.
     void createRun(RunSpec spec, Done<RunRecord> done);

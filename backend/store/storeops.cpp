@@ -180,9 +180,10 @@ Result<std::vector<KeeperRecord>> Store::keepers() const
     return collect<KeeperRecord>(std::move(rows), takeKeeper);
 }
 
-void Store::settle(Done<void> done)
+void Store::settle(std::function<void()> done)
 {
-    d->writeIndex([](StoreFile&) { return Status(); }, std::move(done), Durability::KilledProcess);
+    // A task of several steps ends in its cycle, and what runs alone comes behind that.
+    d->writer->submitAlone(std::move(done));
 }
 
 void Store::prune(Done<void> done)
