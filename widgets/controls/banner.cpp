@@ -21,6 +21,7 @@ namespace {
 
 // Below this the actions stand under the words, which would otherwise be a column of syllables.
 constexpr int bannerNarrow = 480;
+constexpr int besideActions = 96; // icon, buttons at the right and margins
 
 QString toneIconName(Tone tone)
 {
@@ -34,6 +35,15 @@ QString toneIconName(Tone tone)
     default:
         return QStringLiteral("info");
     }
+}
+
+// Actions that do not fit beside each other stand below each other.
+void placeActions(QBoxLayout* actions, int room)
+{
+    int wanted = 0;
+    for (int i = 0; i < actions->count(); ++i)
+        wanted += actions->itemAt(i)->sizeHint().width() + actions->spacing();
+    actions->setDirection(wanted > room ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 } // namespace
@@ -111,8 +121,9 @@ void Banner::addAction(const QString& text, std::function<void()> act)
 {
     auto* button = makeButton(text);
     connect(button, &QPushButton::clicked, this, std::move(act));
-    m_actions->addWidget(button, 0, Qt::AlignTop);
+    m_actions->addWidget(button, 0, Qt::AlignTop | Qt::AlignLeft);
     button->show();
+    placeActions(m_actions, width() - besideActions);
 }
 
 void Banner::dismiss()
@@ -140,6 +151,7 @@ void Banner::resizeEvent(QResizeEvent* event)
     QFrame::resizeEvent(event);
     const bool narrow = width() < bannerNarrow;
     m_body->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    placeActions(m_actions, width() - besideActions);
     m_body->setAlignment(m_actions, narrow ? Qt::AlignLeft : Qt::Alignment());
 }
 

@@ -76,7 +76,6 @@ FilesTab::FilesTab(api::Client& client, QWidget* parent) : SandboxTab(client, pa
     layout->setSpacing(space::s);
     layout->addWidget(m_banner);
     layout->addWidget(m_stack, 1);
-    setFocusProxy(m_list);
     updateButtons();
 }
 

@@ -255,16 +255,17 @@ void SandboxForm::addSystem()
 
 void SandboxForm::addRepos()
 {
-    m_form->addSection(SandboxText::tr("Repos"), SandboxText::tr("Cloned into /workspace."));
+    m_form->addSection(SandboxText::tr("Repos"),
+        SandboxText::tr(
+            "Cloned into /workspace. A Dockerfile is for providers with Docker; this machine clones only."));
     m_form->addRow("repos",
         {SandboxText::tr("Repositories"), {}, QStringLiteral("git clone install dockerfile")},
-        new RecordsField(
-            {Column{"url", SandboxText::tr("Repository"), ColumnKind::Text, 0, 3,
-                 SandboxText::tr("org/repo or an address")},
-                Column{"install", SandboxText::tr("Install with"), ColumnKind::Text, 0, 2,
-                    SandboxText::tr("nothing, or pip install -e .")},
-                Column{"dockerfile", SandboxText::tr("Dockerfile"), ColumnKind::Text, 1, 1,
-                    SandboxText::tr("none; its path in the repository, for providers with Docker")}},
+        new RecordsField({Column{"url", SandboxText::tr("Repository"), ColumnKind::Text, 0, 3,
+                              SandboxText::tr("org/repo or an address")},
+                             Column{"install", SandboxText::tr("Install with"), ColumnKind::Text, 0, 2,
+                                 SandboxText::tr("nothing, or pip install -e .")},
+                             Column{"dockerfile", SandboxText::tr("Dockerfile"), ColumnKind::Text, 1, 1,
+                                 SandboxText::tr("none, or docker/Dockerfile")}},
             SandboxText::tr("Add repository")));
 }
 

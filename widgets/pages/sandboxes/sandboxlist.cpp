@@ -80,6 +80,9 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
         m_wanted = item->data(Qt::UserRole).toString();
         Q_EMIT sandboxChosen(m_wanted);
     });
+    // The icons have the colours of the theme.
+    connect(&Theme::instance(), &Theme::changed, &m_soon, qOverload<>(&QTimer::start));
+    connect(&Theme::instance(), &Theme::changed, &m_sectionsSoon, qOverload<>(&QTimer::start));
     showOutline(true);
     showSandboxes();
     showSections();
@@ -156,7 +159,7 @@ void SandboxList::showSections()
     for (int i = 0; i < sections.size(); ++i) {
         auto* item = m_outline->item(i);
         const auto& section = sections[i];
-        item->setText(section.title + (section.changed > 0 ? QStringLiteral("  ●") : QString()));
+        item->setText(section.title + (section.changed > 0 ? QStringLiteral("  •") : QString()));
         // An empty icon keeps the names in line.
         item->setIcon(section.errors > 0 ? icon(QStringLiteral("error"), tokens().error) : QIcon(empty));
         item->setHidden(!section.shown);
