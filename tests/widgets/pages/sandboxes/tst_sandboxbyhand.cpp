@@ -49,6 +49,8 @@ class SandboxByHandTest : public QObject
 private Q_SLOTS:
     void initTestCase();
     void cleanupTestCase();
+    void init();
+    void cleanup();
     void fromNothingToStopped_data();
     void fromNothingToStopped();
 
@@ -101,17 +103,26 @@ void SandboxByHandTest::initTestCase()
     Theme::instance().apply({Scheme::Light});
     m_client = std::make_unique<api::Client>(
         api::Client::Options{fs::path(m_folder.path().toStdString()), "window", true, true, {}});
-    m_window = std::make_unique<MainWindow>(*m_client);
     m_client->open();
+    QVERIFY(waitFor([this] { return m_client->state() == api::Client::State::Connected; }));
+}
+
+// Each hand begins with a window of its own.
+void SandboxByHandTest::init()
+{
+    m_window = std::make_unique<MainWindow>(*m_client);
     m_window->resize(1280, 800);
     m_window->show();
     QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
-    QVERIFY(waitFor([this] { return m_client->state() == api::Client::State::Connected; }));
+}
+
+void SandboxByHandTest::cleanup()
+{
+    m_window.reset();
 }
 
 void SandboxByHandTest::cleanupTestCase()
 {
-    m_window.reset();
     if (m_client) {
         const auto daemon = static_cast<pid_t>(integerOr(m_client->daemonInfo(), "pid", 1));
         bool stopped = false;
