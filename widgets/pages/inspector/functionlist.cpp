@@ -215,6 +215,8 @@ bool FunctionList::selectFirst()
 // What was chosen before stays if the filter shows it; else the first that it shows.
 void FunctionList::activateFiltered()
 {
+    // Typed a moment ago, it may not have been looked at yet.
+    applyFilter(m_filter->text());
     auto* chosenItem = m_tree->currentItem();
     if (!chosenItem || chosenItem->isHidden() || !chosenItem->parent()) {
         chosenItem = nullptr;

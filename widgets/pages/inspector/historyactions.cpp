@@ -76,6 +76,8 @@ void HistoryPanel::comment(const CallSummary& call)
 void HistoryPanel::compare()
 {
     auto rows = m_list->selectionModel()->selectedIndexes();
+    if (rows.isEmpty() && m_list->currentIndex().isValid())
+        rows.append(m_list->currentIndex());
     if (rows.isEmpty())
         return;
     auto newer = rows.first().row();

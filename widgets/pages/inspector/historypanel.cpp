@@ -185,8 +185,11 @@ void HistoryPanel::select(const QString& call)
 
 void HistoryPanel::focusList()
 {
-    if (!m_list->currentIndex().isValid() && m_model->rowCount() > 0)
-        m_list->setCurrentIndex(m_model->index(0));
+    // What was current may have lost its selection; without one nothing could be compared.
+    const auto current = m_list->currentIndex();
+    if (m_model->rowCount() > 0 && !m_list->selectionModel()->hasSelection())
+        m_list->selectionModel()->setCurrentIndex(
+            current.isValid() ? current : m_model->index(0), QItemSelectionModel::ClearAndSelect);
     m_list->setFocus();
 }
 

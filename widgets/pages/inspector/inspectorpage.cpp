@@ -3,6 +3,8 @@
 
 #include "inspectorpage.h"
 
+#include <QApplication>
+#include <QShowEvent>
 #include <QVBoxLayout>
 
 #include <backend/base/ids.h>
@@ -159,6 +161,14 @@ void InspectorPage::showHistoryCall(const CallSummary& call)
         m_functions->select(call.function, function->interfaceId);
     m_history->select(call.id);
     m_call->showCall(call.id, function);
+}
+
+// The page's shortcuts need the focus to be in it, also when it was opened by one of the window's.
+void InspectorPage::showEvent(QShowEvent* event)
+{
+    Page::showEvent(event);
+    if (!isAncestorOf(QApplication::focusWidget()))
+        m_functions->focusFilter();
 }
 
 void InspectorPage::find()

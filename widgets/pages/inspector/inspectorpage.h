@@ -30,6 +30,9 @@ public:
     void find() override;
     bool settled() const override;
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     void createActions();
     void showWaitingPlace();
