@@ -157,9 +157,10 @@ public:
         : m_images(images), m_settings(readBuildSettings(ownEnvironment()))
     {
         for (const fs::path& place : {programFolder() / "..", programFolder() / ".." / ".." / "dev"}) {
-            if (const fs::path base = place / "sandbox-base" / "bookworm.tar";
-                ::access(base.c_str(), R_OK) == 0)
-                m_settings.baseArchive = base;
+            std::error_code error;
+            if (fs::copy_file(
+                    place / "sandbox-base" / "bookworm.tar", images.storeFolder() / "shared-base.tar", error))
+                m_settings.baseArchive = "shared-base.tar";
         }
     }
 

@@ -19,7 +19,9 @@ struct BuildSettings
     std::vector<BindSpec> binds; // folders of packages, certificate files
     std::vector<std::string> aptOptions; // "Acquire::http::Proxy \"…\";"
     std::string uv; // the program; empty: looked for, then installed into the data folder
-    fs::path baseArchive; // a tar of a base made elsewhere, for machines that build many
+    // A tar of a base made elsewhere, for machines that build many; relative to the store, or where everybody
+    // may read it.
+    fs::path baseArchive;
 };
 
 // From an environment (PIP_*, UV_*, proxies, CA variables), the pip configuration files of that person and

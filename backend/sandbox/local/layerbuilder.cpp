@@ -74,7 +74,7 @@ void LayerBuilder::say(std::string_view text) const
 Status LayerBuilder::buildBase(const LayerPlan& layer, const std::string& target)
 {
     std::vector<std::string> command;
-    if (!m_settings.baseArchive.empty() && ::access(m_settings.baseArchive.c_str(), R_OK) == 0) {
+    if (!m_settings.baseArchive.empty() && ::access((m_store / m_settings.baseArchive).c_str(), R_OK) == 0) {
         command = {"tar", "--numeric-owner", "--exclude=./dev/*", "-xpf", m_settings.baseArchive.string(),
             "-C", target};
     } else {
