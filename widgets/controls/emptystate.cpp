@@ -33,8 +33,8 @@ EmptyState::EmptyState(
     m_column->addStretch(2);
     m_column->addWidget(m_icon);
     m_column->addWidget(m_title);
-    // A row of its own: aligned in the column, it would get the height of a wider line. It takes all the width
-    // it may have, so that a narrow place breaks the sentence instead of cutting it.
+    // A row of its own: aligned in the column, it would get the height of a wider line. It takes all the
+    // width it may have, so that a narrow place breaks the sentence instead of cutting it.
     auto* row = new QHBoxLayout;
     row->addStretch(1);
     row->addWidget(m_sentence, 100);
