@@ -530,7 +530,7 @@ class Presets(_Group):
         return presets
 
     def save(
-        self, interface: str, fn: str, name: str, arguments: Json, replace: Optional[bool] = None
+        self, interface: str, fn: str, name: str, arguments: Mapping[str, Any], replace: Optional[bool] = None
     ) -> str:
         path: str = self._change(
             "presets.save", interface=interface, fn=fn, name=name, arguments=arguments, replace=replace

@@ -37,8 +37,10 @@ def leave(code: int):
     os._exit(code)
 
 @expose
-def take(megabytes: int) -> int:
-    return len(b"x" * (megabytes << 20))
+def take(megabytes: int, seconds: float = 0) -> int:
+    taken = b"x" * (megabytes << 20)
+    time.sleep(seconds)
+    return len(taken)
 
 @expose
 def nap(seconds: float) -> float:
@@ -126,7 +128,7 @@ def test_a_worker_that_takes_too_much_memory(serve: Callable[..., Served]) -> No
     assert both.host.result("take", 20) == 20 << 20
     error = both.host.call("leave", 7)["error"]  # the control: another end is not called that
     assert "memory" not in error["message"] and error["worker"]["most_memory"] > 20 << 20
-    error = both.host.call("take", 500)["error"]
+    error = both.host.call("take", 500, 30)["error"]  # where memory is only watched, long enough to be seen
     assert error["kind"] == "worker_died" and error["worker"]["out_of_memory"] is True
     if how == "watched":
         # It ends with the sandbox; the host says why in the answer and in the record, and ends too.
