@@ -127,6 +127,11 @@ Result<LaunchSpec> LocalRecipe::make(const BuildProgress& progress)
             warn(
                 "secrets", secret + " is not set", "set it in your environment, in .env or in the key store");
     }
+    for (const RepoSpec& repo : spec.repos) {
+        if (!repo.dockerfile.empty())
+            warn("repos", repo.dockerfile + " of " + repo.url + " is not built on this machine",
+                "name what it installs as system_packages, python_packages or the repo's install command");
+    }
     return launch;
 }
 

@@ -169,11 +169,13 @@ private Q_SLOTS:
             {"GIT_CONFIG_VALUE_0", "https://git.example.org/team/tool"},
             {"GIT_CONFIG_KEY_1", "protocol.file.allow"}, {"GIT_CONFIG_VALUE_1", "always"},
             {"GIT_CONFIG_KEY_2", "safe.directory"}, {"GIT_CONFIG_VALUE_2", "*"}};
-        m_request.spec.repos = {{"https://git.example.org/team/tool", "", "echo installed > done; exit 3"}};
+        m_request.spec.repos = {
+            {"https://git.example.org/team/tool", "Dockerfile", "echo installed > done; exit 3"}};
         QVERIFY2(start(), m_error.message.c_str());
         QCOMPARE(shell("cat tool/file tool/done; readlink tool/link"),
             QString("content\ninstalled\n/etc/passwd\n"));
-        QCOMPARE(m_sandbox->warnings().size(), std::size_t(1)); // the install command said 3
+        QCOMPARE(m_sandbox->warnings().size(), std::size_t(2)); // the install command said 3
+        QVERIFY(m_sandbox->warnings()[0].message.starts_with("Dockerfile of"));
         m_request.build.env.clear();
         m_request.id = newId();
         m_request.spec.repos = {{"https://127.0.0.1:1/team/tool", "", {}}};
