@@ -182,15 +182,17 @@ Result<SandboxRecord> Sandboxes::find(const std::string& sandbox) const
 {
     if (const SandboxRecord* record = m_registry->find(sandbox))
         return *record;
+    // A name means the one that is alive, else the one that was made last.
     const SandboxRecord* found = nullptr;
     const auto records = m_registry->list();
     for (const SandboxRecord& record : records) {
-        if (!record.isAlive() || stringOr(record.details, "name") != sandbox)
+        if (stringOr(record.details, "name") != sandbox)
             continue;
-        if (found)
+        if (found && found->isAlive() && record.isAlive())
             return fail("sandbox.ambiguous", "several sandboxes are called " + sandbox + "; use an id",
                 Json{{"sandbox", sandbox}});
-        found = &record;
+        if (!found || record.isAlive() || (!found->isAlive() && found->createdAt <= record.createdAt))
+            found = &record;
     }
     if (!found)
         return unknownSandbox(sandbox);

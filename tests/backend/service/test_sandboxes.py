@@ -89,8 +89,15 @@ def test_from_start_to_stop(client: glovebox.Client, home: Any, tmp_path: Path) 
     assert job["state"] == "done", job
     assert client.sandboxes.get(sandbox["id"])["state"] == "stopped"
     with pytest.raises(glovebox.GloveboxError, match="no sandbox is called"):
+        client.sandboxes.get("another")
+    with pytest.raises(glovebox.GloveboxError, match="stopped"):
         client.sandboxes.meters("box")
-    client.sandboxes.rm(sandbox["id"])
+    again = running(client)  # the name is the living one's, then that of the one that was made last
+    assert client.sandboxes.get("box")["id"] == again
+    client.jobs.wait(client.sandboxes.stop("box"))
+    client.sandboxes.rm("box")
+    assert client.sandboxes.get("box")["id"] == sandbox["id"]
+    client.sandboxes.rm("box")
     assert client.sandboxes.list() == []
     assert not (home.folder / "data/boxes" / sandbox["id"]).exists()
     assert not (home.folder / "data/images/store/boxes" / sandbox["id"]).exists()
