@@ -306,7 +306,7 @@ void SandboxFormTest::everyFieldKeepsItsValue()
         "gpu": "A100", "gpu_count": 2, "cpu": 1.5, "memory": 8589934592, "disk": "20 GiB", "timeout": 7200,
         "idle_timeout": 600, "spend_cap": 2.5, "debug": true, "execution_mode": "notebook",
         "secrets": ["HF_TOKEN"], "env": {"A": "1", "B": "two words"}, "tags": {"who": "me"},
-        "network": ["pypi.org"], "encrypted_ports": [8000], "rpc_port": 7000, "rpc_timeout": 60,
+        "network": ["data.example.org"], "encrypted_ports": [8000], "rpc_port": 7000, "rpc_timeout": 60,
         "models": [{"name": "org/a", "var_name": "m", "hidden": true},
                    {"name": "org/b", "is_peft": true, "base_model": "org/a"}],
         "repos": ["org/repo", {"url": "https://example.org/x.git", "install": "pip install -e ."},
@@ -563,7 +563,7 @@ void SandboxFormTest::pictures()
         "models": [{"name": "org/one"}, {"name": "org/adapter", "is_peft": true}],
         "repos": [{"url": "org/repo", "install": "pip install -e ."}, {"url": "what is this"}],
         "local_dirs": [["data", "/workspace/data"], {"local": "x", "inside": "relative", "mode": "writable"}],
-        "env": {"A": "1", "HF_TOKEN": "x"}, "network": ["pypi.org", "https://x"], "idle_timeout": 9000,
+        "env": {"A": "1", "HF_TOKEN": "x"}, "network": ["data.example.org", "https://x"], "idle_timeout": 9000,
         "timeout": 3600})"));
     for (const auto scheme : {Scheme::Light, Scheme::Dark}) {
         Theme::instance().apply({scheme});

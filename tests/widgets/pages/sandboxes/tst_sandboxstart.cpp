@@ -257,7 +257,7 @@ void SandboxStartTest::asksBeforeForeignThingsAreReached()
             {"price_per_hour", 0.5},
             {"reaches",
                 {{{"what", "path"}, {"value", "/home/me/data"}}, {{"what", "secret"}, {"value", "HF_TOKEN"}},
-                    {{"what", "network"}, {"value", "pypi.org"}}}}});
+                    {{"what", "network"}, {"value", "data.example.org"}}}}});
     plan()->plan();
     const auto texts = [this] {
         QStringList all;
