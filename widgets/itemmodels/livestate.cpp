@@ -146,6 +146,25 @@ std::vector<Json> runningJobs(const api::Client& client)
     return jobs;
 }
 
+std::vector<Json> runningDownloads(const api::Client& client)
+{
+    std::vector<Json> downloads;
+    visitItems(client, "models", [&downloads](const Json& download) {
+        static const QStringList moving = {QStringLiteral("queued"), QStringLiteral("resolving"),
+            QStringLiteral("downloading"), QStringLiteral("verifying"), QStringLiteral("stalled")};
+        if (!moving.contains(textField(download, "state")))
+            return;
+        Json progress{{"unit", "bytes"}};
+        for (const char* member : {"done", "total", "rate", "remaining_s"})
+            if (const auto found = download.find(member); found != download.end())
+                progress[member] = *found;
+        downloads.push_back(Json{{"id", stringOr(download, "id")}, {"kind", "download"},
+            {"title", stringOr(download, "repo")}, {"state", "running"}, {"cancellable", true},
+            {"progress", std::move(progress)}});
+    });
+    return downloads;
+}
+
 void stopItem(api::Client& client, QObject* guard, const AliveItem& item, std::function<void(Status)> done)
 {
     const auto id = item.id.toStdString();

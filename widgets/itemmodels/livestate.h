@@ -32,6 +32,8 @@ QList<AliveItem> aliveItems(const api::Client& client);
 ProgressSpec progressOf(const Json& job);
 // Jobs that are queued or running, the oldest first.
 std::vector<Json> runningJobs(const api::Client& client);
+// Downloads on their way, in the form of jobs.
+std::vector<Json> runningDownloads(const api::Client& client);
 
 // Stops what the item stands for, if it is stoppable; the handler gets the error if that fails.
 void stopItem(api::Client& client, QObject* guard, const AliveItem& item, std::function<void(Status)> done);

@@ -44,7 +44,7 @@ MainWindow::MainWindow(api::Client& client, const QString& firstPage)
     setMinimumSize(800, 560);
     resize(1280, 800);
     m_pages.resize(m_table.size());
-    m_client.watch({"jobs", "interfaces", "calls", "runs", "sandboxes", "daemon"});
+    m_client.watch({"jobs", "models", "interfaces", "calls", "runs", "sandboxes", "daemon"});
     createLayout();
     createShortcuts();
     connectService();

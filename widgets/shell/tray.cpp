@@ -37,7 +37,7 @@ Tray::Tray(api::Client& client, QWidget* parent) : QFrame(parent), m_client(clie
     showJobs();
     showConnection();
     connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
-        if (topic == QLatin1String("jobs"))
+        if (topic == QLatin1String("jobs") || topic == QLatin1String("models"))
             showJobs();
     });
     connect(&m_client, &api::Client::connected, this, &Tray::showConnection);
@@ -91,7 +91,9 @@ void Tray::setOpen(bool open)
 
 void Tray::showJobs()
 {
-    const auto running = runningJobs(m_client);
+    const auto downloads = runningDownloads(m_client);
+    auto running = runningJobs(m_client);
+    running.insert(running.end(), downloads.begin(), downloads.end());
     m_first->setVisible(!running.empty());
     m_idle->setText(running.size() > 1 ? ShellText::tr("%n job(s)", nullptr, static_cast<int>(running.size()))
                                        : ShellText::tr("No jobs"));
@@ -108,6 +110,7 @@ void Tray::showJobs()
         for (const auto& job : items)
             if (job.is_object())
                 all.push_back(job);
+    all.insert(all.end(), downloads.begin(), downloads.end());
     placeRows(all);
 }
 
@@ -135,10 +138,17 @@ void Tray::placeRows(const std::vector<Json>& jobs)
 
 void Tray::cancel(const QString& job)
 {
-    m_client.call(this, "jobs.cancel", {{"job", job.toStdString()}}, [this](Result<api::Answer> answer) {
+    const auto done = [this](Result<api::Answer> answer) {
         if (!answer)
             Q_EMIT failed(ShellText::tr("The job was not cancelled"), answer.error());
-    });
+    };
+    // A download keeps what it has, and goes on from the Models page.
+    const auto& downloads = m_client.items("models");
+    const auto id = job.toStdString();
+    if (downloads.is_object() && downloads.contains(id))
+        m_client.call(this, "models.pause", {{"download", id}}, done);
+    else
+        m_client.call(this, "jobs.cancel", {{"job", id}}, done);
 }
 
 void Tray::showConnection()

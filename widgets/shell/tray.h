@@ -16,7 +16,7 @@ namespace gb::ui {
 
 class ProgressRow;
 
-// One line at the bottom: the job that runs and the connection. It opens upward to all jobs.
+// One line at the bottom: the job that runs and the connection. It opens upward to all jobs and downloads.
 class Tray final : public QFrame
 {
     Q_OBJECT
