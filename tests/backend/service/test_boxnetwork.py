@@ -62,20 +62,12 @@ def index() -> Iterator[Any]:
     server.server_close()
 
 
-@pytest.fixture
-def client(home: Any, index: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
-    for name, value in home.environment.items():
-        monkeypatch.setenv(name, value)
+@pytest.fixture(autouse=True)
+def only_this_index(index: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "UV_INDEX", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.server_port}/simple")
-    with glovebox.connect(name="test") as made:
-        yield made
-        for sandbox in made.sandboxes.list():
-            if sandbox["state"] not in ("stopped", "failed"):
-                made.jobs.wait(made.sandboxes.stop(sandbox["id"]))
-            made.sandboxes.rm(sandbox["id"])
 
 
 def spec(**more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,18 +67,6 @@ def make_model(folder: Path, name: str) -> Path:
     for path in (folder, place, *place.iterdir()):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return place
-
-
-@pytest.fixture
-def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
-    for name, value in home.environment.items():
-        monkeypatch.setenv(name, value)
-    with glovebox.connect(name="test") as made:
-        yield made
-        for sandbox in made.sandboxes.list():
-            if sandbox["state"] not in ("stopped", "failed"):
-                made.jobs.wait(made.sandboxes.stop(sandbox["id"]))
-            made.sandboxes.rm(sandbox["id"])
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import struct
 import sys
 import uuid
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import glovebox
 import pytest
@@ -38,18 +38,6 @@ pytestmark = pytest.mark.as_user
 
 def spec(**more: Any) -> dict[str, Any]:
     return {"interpreter": sys.executable, "name": "box", **more}
-
-
-@pytest.fixture
-def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
-    for name, value in home.environment.items():
-        monkeypatch.setenv(name, value)
-    with glovebox.connect(name="test") as made:
-        yield made
-        for sandbox in made.sandboxes.list():
-            if sandbox["state"] not in ("stopped", "failed"):
-                made.jobs.wait(made.sandboxes.stop(sandbox["id"]))
-            made.sandboxes.rm(sandbox["id"])
 
 
 def running(client: glovebox.Client, **more: Any) -> str:
