@@ -9,6 +9,7 @@
 #include <QToolButton>
 
 #include <backend/base/files.h>
+#include <tests/support/livedaemon.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/lookstore.h>
@@ -49,13 +50,9 @@ private:
 
 void SettingsPageTest::initTestCase()
 {
-    qputenv("GLOVEBOX_HOME", m_folder.path().toLocal8Bit());
-    qputenv("GLOVEBOX_BIN", GB_BIN_DIR);
-    QFile::setPermissions(m_folder.path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    m_client = test::liveClient(m_folder.path());
     setRememberedFile(m_folder.filePath(QStringLiteral("window.ini")));
     Theme::instance().apply({Scheme::Light});
-    m_client = std::make_unique<api::Client>(
-        api::Client::Options{fs::path(m_folder.path().toStdString()), "window", true, true, {}});
     m_client->open();
     // The desktop of whoever runs this keeps its own.
     bool set = false;
@@ -71,10 +68,7 @@ void SettingsPageTest::initTestCase()
 void SettingsPageTest::cleanupTestCase()
 {
     m_page.reset();
-    bool stopped = false;
-    m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
-    QVERIFY(waitFor([&stopped] { return stopped; }));
-    m_client.reset();
+    QVERIFY(test::endLive(m_client));
 }
 
 bool SettingsPageTest::shows(const QString& text) const

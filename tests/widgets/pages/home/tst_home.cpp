@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <csignal>
-
 #include <QFile>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <tests/support/livedaemon.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/progressrow.h>
@@ -54,16 +53,10 @@ void HomeTest::initTestCase()
 {
     // Where a person's documents are follows from it.
     qputenv("HOME", m_folder.path().toLocal8Bit());
-    qputenv("GLOVEBOX_HOME", m_folder.filePath(QStringLiteral("data")).toLocal8Bit());
-    if (!qEnvironmentVariableIsSet("GLOVEBOX_BIN"))
-        qputenv("GLOVEBOX_BIN", GB_BIN_DIR);
     QVERIFY(QDir().mkdir(m_folder.filePath(QStringLiteral("data"))));
-    QFile::setPermissions(
-        m_folder.filePath(QStringLiteral("data")), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    m_client = test::liveClient(m_folder.filePath(QStringLiteral("data")));
     setRememberedFile(m_folder.filePath(QStringLiteral("window.ini")));
     Theme::instance().apply({Scheme::Light});
-    m_client = std::make_unique<api::Client>(api::Client::Options{
-        fs::path(m_folder.filePath(QStringLiteral("data")).toStdString()), "window", true, true, {}});
     m_window = std::make_unique<MainWindow>(*m_client);
     m_client->open();
     m_window->resize(1280, 800);
@@ -76,7 +69,6 @@ void HomeTest::cleanupTestCase()
 {
     m_window.reset();
     if (m_client) {
-        const auto daemon = static_cast<pid_t>(integerOr(m_client->daemonInfo(), "pid", 1));
         std::size_t left = 0;
         const auto& boxes = m_client->items("sandboxes");
         for (const auto& box : boxes) {
@@ -85,14 +77,8 @@ void HomeTest::cleanupTestCase()
                 this, "sandboxes.stop", {{"sandbox", stringOr(box, "id")}}, [&left](const auto&) { --left; });
         }
         waitFor([&left] { return left == 0; });
-        bool stopped = false;
-        m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
-        waitFor([&stopped] { return stopped; });
-        // It writes into the folder until it is gone, and a client would start another.
-        m_client->close();
-        waitFor([daemon] { return daemon <= 1 || ::kill(daemon, 0) != 0; });
     }
-    m_client.reset();
+    test::endLive(m_client);
 }
 
 ExampleCard* HomeTest::hello() const

@@ -15,6 +15,7 @@
 #include <QTest>
 #include <QTimer>
 
+#include <tests/support/livedaemon.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/splitter.h>
 #include <widgets/controls/theme.h>
@@ -69,9 +70,7 @@ private:
 
 void KeysOnlyTest::initTestCase()
 {
-    qputenv("GLOVEBOX_HOME", m_folder.path().toLocal8Bit());
-    qputenv("GLOVEBOX_BIN", GB_BIN_DIR);
-    QFile::setPermissions(m_folder.path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    m_client = test::liveClient(m_folder.path());
     setRememberedFile(m_folder.filePath(QStringLiteral("window.ini")));
     Theme::instance().apply({Scheme::Light});
     // Presets are written beside the file.
@@ -80,8 +79,6 @@ void KeysOnlyTest::initTestCase()
     m_serve.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     m_serve.start(QStringLiteral(GB_BIN_DIR "/glovebox"), {QStringLiteral("serve"), source});
     QVERIFY(m_serve.waitForStarted());
-    m_client = std::make_unique<api::Client>(
-        api::Client::Options{fs::path(m_folder.path().toStdString()), "window", true, true, {}});
     m_window = std::make_unique<MainWindow>(*m_client);
     m_client->open();
     m_window->resize(1280, 800);
@@ -95,12 +92,7 @@ void KeysOnlyTest::initTestCase()
 void KeysOnlyTest::cleanupTestCase()
 {
     m_window.reset();
-    if (m_client) {
-        bool stopped = false;
-        m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
-        waitFor([&stopped] { return stopped; });
-    }
-    m_client.reset();
+    test::endLive(m_client);
     ::kill(static_cast<pid_t>(m_serve.processId()), SIGINT);
     QVERIFY(m_serve.waitForFinished());
 }

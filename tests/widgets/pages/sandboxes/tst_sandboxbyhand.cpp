@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <csignal>
 #include <utility>
 
 #include <QAbstractButton>
@@ -22,6 +21,7 @@
 #include <QTreeWidget>
 #include <QWheelEvent>
 
+#include <tests/support/livedaemon.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/splitter.h>
@@ -95,14 +95,9 @@ private:
 
 void SandboxByHandTest::initTestCase()
 {
-    qputenv("GLOVEBOX_HOME", m_folder.path().toLocal8Bit());
-    if (!qEnvironmentVariableIsSet("GLOVEBOX_BIN"))
-        qputenv("GLOVEBOX_BIN", GB_BIN_DIR);
-    QFile::setPermissions(m_folder.path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    m_client = test::liveClient(m_folder.path());
     setRememberedFile(m_folder.filePath(QStringLiteral("window.ini")));
     Theme::instance().apply({Scheme::Light});
-    m_client = std::make_unique<api::Client>(
-        api::Client::Options{fs::path(m_folder.path().toStdString()), "window", true, true, {}});
     m_client->open();
     QVERIFY(waitFor([this] { return m_client->state() == api::Client::State::Connected; }));
 }
@@ -123,15 +118,7 @@ void SandboxByHandTest::cleanup()
 
 void SandboxByHandTest::cleanupTestCase()
 {
-    if (m_client) {
-        const auto daemon = static_cast<pid_t>(integerOr(m_client->daemonInfo(), "pid", 1));
-        bool stopped = false;
-        m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
-        waitFor([&stopped] { return stopped; });
-        m_client->close();
-        waitFor([daemon] { return daemon <= 1 || ::kill(daemon, 0) != 0; });
-    }
-    m_client.reset();
+    test::endLive(m_client);
 }
 
 QWidget* SandboxByHandTest::named(const QString& name) const

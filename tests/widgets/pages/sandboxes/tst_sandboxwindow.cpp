@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <csignal>
-
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -17,6 +15,7 @@
 #include <QTreeWidget>
 #include <QUrl>
 
+#include <tests/support/livedaemon.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/logview.h>
@@ -75,14 +74,9 @@ private:
 
 void SandboxWindowTest::initTestCase()
 {
-    qputenv("GLOVEBOX_HOME", m_folder.path().toLocal8Bit());
-    if (!qEnvironmentVariableIsSet("GLOVEBOX_BIN"))
-        qputenv("GLOVEBOX_BIN", GB_BIN_DIR);
-    QFile::setPermissions(m_folder.path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    m_client = test::liveClient(m_folder.path());
     setRememberedFile(m_folder.filePath(QStringLiteral("window.ini")));
     Theme::instance().apply({Scheme::Light});
-    m_client = std::make_unique<api::Client>(
-        api::Client::Options{fs::path(m_folder.path().toStdString()), "window", true, true, {}});
     m_window = std::make_unique<MainWindow>(*m_client);
     m_client->open();
     m_window->resize(1280, 800);
@@ -96,16 +90,7 @@ void SandboxWindowTest::initTestCase()
 void SandboxWindowTest::cleanupTestCase()
 {
     m_window.reset();
-    if (m_client) {
-        const auto daemon = static_cast<pid_t>(integerOr(m_client->daemonInfo(), "pid", 1));
-        bool stopped = false;
-        m_client->call(this, "daemon.stop", {{"force", true}}, [&stopped](const auto&) { stopped = true; });
-        waitFor([&stopped] { return stopped; });
-        // It writes into the folder until it is gone, and a client would start another.
-        m_client->close();
-        waitFor([daemon] { return daemon <= 1 || ::kill(daemon, 0) != 0; });
-    }
-    m_client.reset();
+    test::endLive(m_client);
 }
 
 QPushButton* SandboxWindowTest::button(QWidget* in, const QString& text) const
