@@ -47,6 +47,11 @@ gb_as_user() {
             mkdir -p "$GB_ROOT"
             mount --bind "$held" "$GB_ROOT"
         fi
+        # What points into a home that user cannot enter is of no use to it.
+        own=$HOME
+        for variable in $(compgen -e); do
+            case ${!variable} in "$own"/*) [ "$variable" = PATH ] || unset "$variable" ;; esac
+        done
         cd "$GB_ROOT"
         exec setpriv --reuid '"$GB_TEST_USER"' --regid '"$GB_TEST_USER"' --init-groups --inh-caps=-all \
             env -u SUDO_USER HOME="$GB_USER_HOME" USER='"$GB_TEST_USER"' LOGNAME='"$GB_TEST_USER"' \

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 import pytest
 from exposedhost import ExposedHost
 from exposetool import expose, schema
 from hostileschema import hostile_function, hostile_text
+from interpreters import interpreters
 
 PROMISED = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
@@ -59,18 +58,6 @@ print(json.dumps([list(sys.version_info[:2]), str(inspect.signature(embed)), len
 '''
 
 
-def interpreter(version: str) -> Optional[str]:
-    """One that runs: a name on the path may be no more than a signpost."""
-    if sys.version_info[:2] == tuple(int(part) for part in version.split(".")):
-        return sys.executable
-    candidates = [shutil.which("python" + version)]
-    candidates += [str(path) for path in Path.home().glob(f".pyenv/versions/{version}.*/bin/python")]
-    for candidate in candidates:
-        if candidate and subprocess.run([candidate, "-c", "pass"], capture_output=True).returncode == 0:
-            return candidate
-    return None
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     host = ExposedHost(tmp_path_factory.mktemp("host"), INTERFACE)
@@ -85,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.mark.parametrize("version", PROMISED)
 def test_it_imports_and_calls(folder: Path, version: str) -> None:
-    python = interpreter(version)
+    python = interpreters().get(version)
     if python is None:
         pytest.skip(f"no Python {version} here")
     # Warnings are errors: a SyntaxWarning of a newer Python is the error of the next.

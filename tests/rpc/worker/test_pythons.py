@@ -4,35 +4,13 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import subprocess
-from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import pytest
+from interpreters import interpreters
 from worker_process import SPEED, SPEED_MODULE, WorkerProcess
 
-OLDEST = 8
-
-
-def pythons() -> Dict[str, str]:
-    """By version: those on PATH and those of pyenv, each one that runs."""
-    candidates = [shutil.which(name) for name in ("python3", *(f"python3.{n}" for n in range(OLDEST, 20)))]
-    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    candidates += [str(path) for path in sorted(root.glob("versions/3.*/bin/python3"))]
-    found: Dict[str, str] = {}
-    for path in filter(None, candidates):
-        # A shim of pyenv may stand for a version that is not switched on: then it fails, and does not count.
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-        said = re.match(r"Python (3\.(\d+))\.", done.stdout)
-        if done.returncode == 0 and said and int(said[2]) >= OLDEST:
-            found.setdefault(said[1], path)
-    return found
-
-
-PYTHONS = pythons()
+PYTHONS = interpreters()
 
 SOURCE = '''
 import asyncio, dataclasses
@@ -111,7 +89,7 @@ def use(worker: WorkerProcess) -> Any:
 
 def test_there_are_two() -> None:
     if len(PYTHONS) < 2:
-        pytest.skip(f"there is one Python of 3.{OLDEST} or newer here: {', '.join(PYTHONS)}")
+        pytest.skip(f"there is one Python of 3.8 or newer here: {', '.join(PYTHONS)}")
     assert len(set(PYTHONS.values())) >= 2
 
 
