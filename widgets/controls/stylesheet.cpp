@@ -43,7 +43,7 @@ QSplitter::handle:vertical { height: 1px; }
 
 const char* const buttonRules = R"(
 QPushButton { background: @surface; color: @text; border: 1px solid @border; border-radius: 6px;
-    padding: 5px 13px; min-height: 18px; }
+    padding: 5px 13px; min-height: 18px; outline: 0; }
 QPushButton:hover { background: @hover; border-color: @strongBorder; }
 QPushButton:pressed { background: @sunken; }
 QPushButton:focus { border: 2px solid @accent; padding: 4px 12px; }
@@ -124,6 +124,7 @@ QTableView::item { border: 0; padding: 0 8px; }
 QTreeView::item:hover, QListView::item:hover { background: @hover; }
 QTreeView::item:selected, QListView::item:selected, QTableView::item:selected {
     background: @accentSoft; color: @text; }
+QTreeView, QListView, QTableView { border: 2px solid transparent; }
 QTreeView:focus, QListView:focus, QTableView:focus { border: 2px solid @accent; }
 QTreeView::branch:has-children:closed { image: url("@chevronRight"); }
 QTreeView::branch:has-children:open { image: url("@chevron"); }
