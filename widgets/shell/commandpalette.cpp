@@ -152,6 +152,7 @@ void CommandPalette::showMatches(const QString& typed)
         item->setData(CommandRole, QVariant::fromValue(index));
     }
     m_list->setCurrentRow(0);
+    place();
 }
 
 void CommandPalette::runCurrent()
@@ -200,8 +201,9 @@ void CommandPalette::place()
 {
     const auto* over = parentWidget();
     const auto width = qMin(paletteWidth, over->width() - 2 * space::xl);
-    const auto rows = Theme::instance().rowHeight() + space::s;
-    resize(width, qMin(rows * paletteRows + 64, over->height() - 2 * space::xxl));
+    const auto row = Theme::instance().rowHeight() + space::s;
+    const auto shown = qBound(1, m_list->count(), paletteRows);
+    resize(width, qMin(row * shown + 64, over->height() - 2 * space::xxl));
     move((over->width() - width) / 2, space::xxl + space::xl);
 }
 

@@ -11,6 +11,7 @@
 
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/labels.h>
+#include <widgets/controls/laidout.h>
 #include <widgets/controls/theme.h>
 
 #include "text.h"
@@ -38,6 +39,8 @@ HelpPanel::HelpPanel(QWidget* over) : QFrame(over)
     m_text = new QTextBrowser;
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->setOpenLinks(false);
+    m_text->document()->setIndentWidth(space::l);
+    m_text->document()->setDocumentMargin(space::s);
     m_text->setAccessibleName(ShellText::tr("Help for this page"));
     auto* close = makeIconButton(QStringLiteral("close"), ShellText::tr("Close the help"));
     connect(close, &QToolButton::clicked, this, &HelpPanel::dismiss);
@@ -56,7 +59,9 @@ void HelpPanel::open(const QString& pageId)
 {
     if (!isVisible())
         m_before = QApplication::focusWidget();
+    m_text->setFont(Theme::instance().font(TextSize::Body));
     m_text->setMarkdown(helpOf(pageId) + QLatin1Char('\n') + helpOf(QStringLiteral("keys")));
+    layOutQuietly(m_text->document());
     place();
     show();
     raise();

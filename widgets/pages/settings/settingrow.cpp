@@ -33,7 +33,7 @@ QString settingTitle(const QString& key)
         {QStringLiteral("models.at_once"), SettingsText::tr("Downloads at the same time")},
         {QStringLiteral("models.bytes_per_second"), SettingsText::tr("Rate limit, per second")},
         {QStringLiteral("models.keep_free_bytes"), SettingsText::tr("Keep free on the disk")},
-        {QStringLiteral("retention.max_age_days"), SettingsText::tr("Keep runs for, days")},
+        {QStringLiteral("retention.max_age_days"), SettingsText::tr("Keep runs for")},
         {QStringLiteral("retention.max_bytes"), SettingsText::tr("Keep at most")},
         {QStringLiteral("secrets.key_store"), SettingsText::tr("Use the desktop's key store")}};
     if (const auto found = titles.find(key); found != titles.end())
@@ -44,14 +44,46 @@ QString settingTitle(const QString& key)
     return words;
 }
 
-// Sizes and times are written as people write them.
-std::optional<QuantityField::Kind> quantityOf(const QString& key)
+// Sizes and times are written as people write them, and what zero stands for in words.
+struct NumberWords
 {
+    std::optional<QuantityField::Kind> kind;
+    std::int64_t unit = 1; // what the setting counts, in what the kind counts
+    QString zero;
+
+    QString text(std::int64_t number) const
+    {
+        if (number == 0 && !zero.isEmpty())
+            return zero;
+        return kind ? QuantityField::text(*kind, number * unit) : QString::number(number);
+    }
+    std::optional<std::int64_t> parse(const QString& text) const
+    {
+        if (!zero.isEmpty() && text.trimmed().compare(zero, Qt::CaseInsensitive) == 0)
+            return 0;
+        bool isWhole = false;
+        const std::int64_t plain = text.trimmed().toLongLong(&isWhole);
+        if (isWhole)
+            return plain;
+        const auto amount = kind ? QuantityField::parse(*kind, text) : Json();
+        if (!amount.is_number_integer() || amount.get<std::int64_t>() % unit != 0)
+            return std::nullopt;
+        return amount.get<std::int64_t>() / unit;
+    }
+};
+
+NumberWords numberWords(const QString& key)
+{
+    constexpr std::int64_t dayInSeconds = 86'400;
+    if (key == QLatin1String("retention.max_age_days"))
+        return {QuantityField::Kind::Seconds, dayInSeconds, SettingsText::tr("forever")};
+    if (key == QLatin1String("retention.max_bytes") || key == QLatin1String("models.bytes_per_second"))
+        return {QuantityField::Kind::Bytes, 1, SettingsText::tr("no limit")};
     if (key.contains(QLatin1String("bytes")))
-        return QuantityField::Kind::Bytes;
+        return {QuantityField::Kind::Bytes, 1, {}};
     if (key.endsWith(QLatin1String("_s")))
-        return QuantityField::Kind::Seconds;
-    return std::nullopt;
+        return {QuantityField::Kind::Seconds, 1, {}};
+    return {};
 }
 
 } // namespace
@@ -137,20 +169,18 @@ void SettingRow::createField(const Json& setting)
 
 void SettingRow::createNumber(const Json& setting)
 {
-    const auto kind = quantityOf(textField(setting, "key"));
+    const auto words = numberWords(textField(setting, "key"));
     const auto number = integerOr(setting, "value");
     // A line, not a spin box: values reach beyond 32 bits.
-    auto* line = new QLineEdit(kind ? QuantityField::text(*kind, number) : QString::number(number));
+    auto* line = new QLineEdit(words.text(number));
     line->setAlignment(Qt::AlignRight);
-    connect(line, &QLineEdit::editingFinished, this, [this, line, kind, number] {
-        bool whole = false;
-        const auto typed = line->text().trimmed().toLongLong(&whole);
-        const Json value = kind ? QuantityField::parse(*kind, line->text()) : whole ? Json(typed) : Json();
-        line->setProperty("gbInvalid", !value.is_number_integer());
+    connect(line, &QLineEdit::editingFinished, this, [this, line, words, number] {
+        const auto typed = words.parse(line->text());
+        line->setProperty("gbInvalid", !typed);
         line->style()->unpolish(line);
         line->style()->polish(line);
-        if (value.is_number_integer() && value != Json(number))
-            Q_EMIT changed(value);
+        if (typed && *typed != number)
+            Q_EMIT changed(Json(*typed));
     });
     setField(line);
 }
