@@ -165,10 +165,10 @@ void readResources(SpecReader& reader, SandboxSpec& spec)
     reader.number("cpu", spec.cpu, 0, 512, "a number of processors");
     reader.bytes("memory", spec.memory, smallestMemory);
     reader.bytes("disk", spec.disk, smallestDisk);
-    reader.whole("timeout", spec.timeout, 1, longestSeconds, "seconds");
-    reader.whole("idle_timeout", spec.idleTimeout, 1, longestSeconds, "seconds");
-    reader.whole("rpc_timeout", spec.rpcTimeout, 1, longestSeconds, "seconds");
-    reader.whole("wait_timeout", spec.waitTimeout, 1, longestSeconds, "seconds");
+    reader.seconds("timeout", spec.timeout, longestSeconds);
+    reader.seconds("idle_timeout", spec.idleTimeout, longestSeconds);
+    reader.seconds("rpc_timeout", spec.rpcTimeout, longestSeconds);
+    reader.seconds("wait_timeout", spec.waitTimeout, longestSeconds);
     reader.number("spend_cap", spec.spendCap, 0, 1e6, "US dollars");
 }
 

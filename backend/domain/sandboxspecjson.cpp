@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sandboxspec.h"
+#include "specreader.h"
 
 namespace gb {
 namespace {
@@ -102,10 +103,10 @@ void checkModels(const SandboxSpec& spec, Problems& out)
                 "name the model the adapter was made for"});
         if (!model.isPeft && !model.baseModel.empty())
             out.push_back({at + ".base_model", "is set, but " + model.name + " is not an adapter",
-                "set is_peft = true or remove base_model"});
+                "set `is_peft`, or remove `base_model`"});
         if (model.isPeft && model.loadAsPeft)
             out.push_back({at + ".load_as_peft", "wraps a base model, and this is an adapter already",
-                "remove load_as_peft or is_peft"});
+                "remove `load_as_peft` or `is_peft`"});
         const auto [known, fresh] = variables.emplace(model.variable(), model.name);
         if (!fresh && known->second == model.name)
             out.push_back({at + ".name", model.name + " stands in the list twice", "remove one of them"});
@@ -126,7 +127,7 @@ void checkPorts(const SandboxSpec& spec, Problems& out)
             return;
         const auto [known, fresh] = taken.emplace(*port, field);
         if (!fresh)
-            out.push_back({field, std::to_string(*port) + " is also " + known->second,
+            out.push_back({field, std::to_string(*port) + " is also `" + known->second + "`",
                 "choose another port, or leave one of them out: it is then assigned"});
     };
     check("jupyter_port", spec.jupyterPort);
@@ -140,7 +141,8 @@ void checkPlaces(const SandboxSpec& spec, Problems& out)
     const auto take = [&](const std::string& place, const std::string& field) {
         const auto [known, fresh] = places.emplace(place, field);
         if (!fresh)
-            out.push_back({field, place + " is also filled by " + known->second, "choose another place"});
+            out.push_back(
+                {field, place + " is also filled by `" + known->second + "`", "choose another place"});
     };
     for (std::size_t i = 0; i < spec.localFiles.size(); ++i)
         take(spec.localFiles[i].inside, "local_files[" + std::to_string(i) + "]");
@@ -158,19 +160,18 @@ void checkTogether(const SandboxSpec& spec, Problems& out)
     }
     if (!spec.interpreter.empty() && !spec.systemPackages.empty())
         out.push_back({"system_packages", "cannot be added to a Python of this machine",
-            "remove interpreter, or install the packages on this machine"});
+            "remove `interpreter`, or install the packages on this machine"});
     if (spec.scoped && spec.network.mode != NetworkMode::Default && spec.network.mode != NetworkMode::Off)
         out.push_back(
-            {"network", "a scoped sandbox has no network", "remove network, or set scoped = false"});
+            {"network", "a scoped sandbox has no network", "turn `network` off, or set no `scoped`"});
     if (spec.timeout && spec.idleTimeout && *spec.idleTimeout > *spec.timeout)
-        out.push_back({"idle_timeout", "is longer than timeout and would never act",
-            "give at most " + std::to_string(*spec.timeout) + " seconds"});
+        out.push_back({"idle_timeout", "is longer than `timeout` and would never act",
+            "give at most " + secondsText(*spec.timeout)});
     if (spec.gpu.empty() && spec.gpuCount > 1)
-        out.push_back(
-            {"gpu_count", "is set without a GPU type", "name the type as gpu, or remove gpu_count"});
+        out.push_back({"gpu_count", "is set without a GPU type", "fill in `gpu`, or remove `gpu_count`"});
     if (!spec.interpreter.empty() && spec.provider != "local")
         out.push_back(
-            {"interpreter", "exists on this machine only", "use provider = \"local\" or remove it"});
+            {"interpreter", "exists on this machine only", "choose \"local\" as `provider`, or remove it"});
 }
 
 } // namespace

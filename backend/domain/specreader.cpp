@@ -23,6 +23,12 @@ std::size_t editDistance(std::string_view a, std::string_view b)
     return row.back();
 }
 
+std::string numberText(double number)
+{
+    const auto whole = static_cast<std::int64_t>(number);
+    return static_cast<double>(whole) == number ? std::to_string(whole) : Json(number).dump();
+}
+
 std::string shown(const Json& value)
 {
     const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -30,6 +36,18 @@ std::string shown(const Json& value)
 }
 
 } // namespace
+
+std::string secondsText(std::int64_t seconds)
+{
+    static constexpr std::pair<const char*, std::int64_t> units[] = {
+        {"d", 86'400}, {"h", 3'600}, {"min", 60}};
+    const std::string text = std::to_string(seconds) + " seconds";
+    for (const auto& [name, size] : units) {
+        if (seconds >= size && seconds % size == 0)
+            return text + " (" + std::to_string(seconds / size) + " " + name + ")";
+    }
+    return text;
+}
 
 SpecReader::SpecReader(const Json& object, std::string prefix, std::vector<SpecProblem>& problems)
     : m_object(object), m_prefix(std::move(prefix)), m_problems(problems)
@@ -102,6 +120,26 @@ void SpecReader::whole(
             "give " + std::string(unit) + " from " + std::to_string(from) + " to " + std::to_string(to));
 }
 
+void SpecReader::seconds(const char* key, std::optional<std::int64_t>& out, std::int64_t longest)
+{
+    const Json* value = find(key);
+    if (!value)
+        return;
+    const std::string fix = "give a whole number of seconds, at most " + secondsText(longest);
+    if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<std::uint64_t>() >> 62U))
+        return complain(path(key), "must be a whole number of seconds, got " + shown(*value), fix);
+    out = value->get<std::int64_t>();
+    if (*out < 1 || *out > longest)
+        complain(path(key), secondsText(*out) + (*out < 1 ? " is too short" : " is too long"), fix);
+}
+
+void SpecReader::seconds(const char* key, std::int64_t& out, std::int64_t longest)
+{
+    std::optional<std::int64_t> read;
+    seconds(key, read, longest);
+    out = read.value_or(out);
+}
+
 void SpecReader::port(const char* key, std::optional<int>& out)
 {
     constexpr int highest = 65535;
@@ -121,7 +159,7 @@ void SpecReader::number(const char* key, double& out, double from, double to, co
     out = value->get<double>();
     if (!(out >= from && out <= to))
         complain(path(key), shown(*value) + " is out of range",
-            "give " + std::string(unit) + " from " + Json(from).dump() + " to " + Json(to).dump());
+            "give " + std::string(unit) + " from " + numberText(from) + " to " + numberText(to));
 }
 
 void SpecReader::bytes(const char* key, std::int64_t& out, std::int64_t atLeast)

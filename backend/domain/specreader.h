@@ -13,6 +13,9 @@ namespace gb {
 
 using SpecRule = rules::Verdict (*)(std::string_view);
 
+// With what people say beside it, where it is a round time: "3600 seconds (1 h)".
+std::string secondsText(std::int64_t seconds);
+
 // Reads the keys of one JSON object into a spec, collecting what is wrong with its path instead of stopping.
 class SpecReader
 {
@@ -24,6 +27,8 @@ public:
     void whole(const char* key, std::int64_t& out, std::int64_t from, std::int64_t to, const char* unit);
     void whole(const char* key, std::optional<std::int64_t>& out, std::int64_t from, std::int64_t to,
         const char* unit);
+    void seconds(const char* key, std::optional<std::int64_t>& out, std::int64_t longest);
+    void seconds(const char* key, std::int64_t& out, std::int64_t longest);
     void port(const char* key, std::optional<int>& out);
     void number(const char* key, double& out, double from, double to, const char* unit);
     void bytes(const char* key, std::int64_t& out, std::int64_t atLeast);

@@ -70,8 +70,7 @@ Verdict pythonVersion(std::string_view text)
     static const std::regex pattern(R"(3\.(\d{1,2})(\.\d{1,2})?)");
     std::match_results<std::string_view::const_iterator> match;
     if (text.size() > 16 || !std::regex_match(text.begin(), text.end(), match, pattern))
-        return Complaint{
-            quoted(text) + " is not a Python version", "write it like \"3.11\", with the quotes"};
+        return Complaint{quoted(text) + " is not a Python version", "write it like \"3.11\""};
     if (std::stoi(match[1].str()) < 8)
         return Complaint{"Python " + std::string(text) + " is too old", "use 3.8 or newer"};
     return {};
@@ -90,7 +89,7 @@ Verdict requirement(std::string_view text)
         return Complaint{quoted(text) + " would be fetched without encryption", "use an https:// address"};
     if (text.find('/') != std::string_view::npos && text.find('@') == std::string_view::npos)
         return Complaint{quoted(text) + " is a path or an address, not a package",
-            "write \"name @ https://…\", or copy the folder in with local_dirs and install it from there"};
+            "write \"name @ https://…\", or copy the folder in with `local_dirs` and install it from there"};
     if (!matches(text, pattern))
         return Complaint{
             quoted(text) + " is not a package requirement", "write it like \"numpy\" or \"numpy>=1.26\""};
@@ -111,6 +110,8 @@ Verdict variableName(std::string_view text)
     static const std::regex pattern("[A-Za-z_][A-Za-z0-9_]{0,127}");
     if (matches(text, pattern))
         return {};
+    if (text.empty())
+        return Complaint{"the name is missing", "use letters, digits and '_', not starting with a digit"};
     return Complaint{quoted(text) + " is not the name of an environment variable",
         "use letters, digits and '_', not starting with a digit"};
 }
@@ -126,7 +127,7 @@ Verdict secretName(std::string_view text)
         "PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"};
     if (std::find(refused.begin(), refused.end(), text) != refused.end())
         return Complaint{
-            quoted(text) + " steers programs and is not a secret", "set it under env if you need it"};
+            quoted(text) + " steers programs and is not a secret", "set it under `env` if you need it"};
     return {};
 }
 
@@ -137,7 +138,7 @@ Verdict gpuName(std::string_view text)
         return {};
     if (text.find(':') != std::string_view::npos)
         return Complaint{quoted(text) + " mixes the type and the number of GPUs",
-            "write the type as gpu and the number as gpu_count"};
+            "write the type as `gpu` and the number as `gpu_count`"};
     return Complaint{
         quoted(text) + " is not a GPU type", "write it like \"A100\" or \"H100\", or leave it out"};
 }
@@ -148,8 +149,9 @@ Verdict modelName(std::string_view text)
         "[A-Za-z0-9_][A-Za-z0-9._-]{0,95}(/[A-Za-z0-9_][A-Za-z0-9._-]{0,95})?(@[A-Za-z0-9._/-]{1,100})?");
     if (matches(text, pattern) && text.find("..") == std::string_view::npos)
         return {};
-    return Complaint{quoted(text) + " is not the name of a model",
-        "write it like \"google/gemma-2-9b\"; a folder on this machine goes into path"};
+    return Complaint{
+        text.empty() ? "the name of the model is missing" : quoted(text) + " is not the name of a model",
+        "write it like \"google/gemma-2-9b\"; a folder on this machine goes into `path`"};
 }
 
 Verdict pythonIdentifier(std::string_view text)
@@ -176,13 +178,16 @@ Verdict repoUrl(std::string_view text)
     if (text.starts_with("https://") && text.find('@') != std::string_view::npos)
         return Complaint{
             "the address carries a password", "keep it in your git credentials and leave it out here"};
-    return Complaint{quoted(text) + " is not a repository to clone",
+    return Complaint{
+        text.empty() ? "the repository is missing" : quoted(text) + " is not a repository to clone",
         "write \"org/repo\", an https:// address or an ssh address"};
 }
 
 Verdict insidePath(std::string_view text)
 {
-    if (text.empty() || text.front() != '/')
+    if (text.empty())
+        return Complaint{"the place in the sandbox is missing", "name one, like \"/workspace/data\""};
+    if (text.front() != '/')
         return Complaint{
             quoted(text) + " must be absolute inside the sandbox", "start it with \"/workspace/\""};
     if (hasParentStep(text))

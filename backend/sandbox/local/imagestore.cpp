@@ -97,13 +97,11 @@ Result<std::vector<LayerPlan>> ImageStore::plan(const SandboxSpec& spec) const
     const std::string wanted = spec.pythonVersion.substr(0, spec.pythonVersion.find('.', 2));
     const auto* suite = std::find_if(
         std::begin(suites), std::end(suites), [&](const Suite& s) { return wanted == s.python; });
-    if (suite == std::end(suites))
-        return fail("spec.invalid",
-            "python_version: no Debian image has Python " + wanted
-                + "; write \"3.9\", \"3.11\" or \"3.13\", or name an interpreter of this machine as "
-                  "interpreter",
-            Json{{"field", "python_version"},
-                {"fix", "write \"3.9\", \"3.11\" or \"3.13\", or set interpreter"}});
+    if (suite == std::end(suites)) {
+        const std::string fix = "choose 3.9, 3.11 or 3.13, or name one of this machine as `interpreter`";
+        return fail("spec.invalid", "python_version: no Debian image has Python " + wanted + "; " + fix,
+            Json{{"field", "python_version"}, {"fix", fix}});
+    }
     std::vector<LayerPlan> layers;
     const auto add = [&](LayerPlan::Kind kind, std::string title, std::vector<std::string> packages) {
         LayerPlan layer;
