@@ -4,15 +4,37 @@
 #include "theme.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QFontDatabase>
-#include <QStyle>
-#include <QStyleFactory>
+#include <QProxyStyle>
 #include <QToolTip>
 
 #include "stylesheet.h"
 
 namespace gb::ui {
 namespace {
+
+// Turning the wheel scrolls, whatever is below the mouse: a choice that it passes over keeps its value and
+// does not take the focus.
+class Style final : public QProxyStyle
+{
+public:
+    Style() : QProxyStyle(QStringLiteral("Fusion")) { }
+
+    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+        QStyleHintReturn* data) const override
+    {
+        return hint == SH_ComboBox_AllowWheelScrolling ? 0
+                                                       : QProxyStyle::styleHint(hint, option, widget, data);
+    }
+    using QProxyStyle::polish;
+    void polish(QWidget* widget) override
+    {
+        if (qobject_cast<QComboBox*>(widget) && widget->focusPolicy() == Qt::WheelFocus)
+            widget->setFocusPolicy(Qt::StrongFocus);
+        QProxyStyle::polish(widget);
+    }
+};
 
 // The platform's own font, unless that is the wide fallback of a machine without a desktop.
 QString pickFamily()
@@ -59,7 +81,7 @@ void Theme::apply(const Look& look)
     const bool dark = look.scheme == Scheme::Dark || (look.scheme == Scheme::System && systemIsDark());
     m_tokens = dark ? darkTokens(look.accent) : lightTokens(look.accent);
     if (!m_styled)
-        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+        QApplication::setStyle(new Style);
     m_styled = true;
     QApplication::setPalette(palette());
     QApplication::setFont(font(TextSize::Body));
