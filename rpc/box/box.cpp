@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +18,7 @@
 #include <backend/base/log.h>
 #include <backend/base/version.h>
 #include <rpc/keeper/worker_process.h>
+#include <rpc/launch/processorchoice.h>
 
 namespace gb::rpc {
 namespace {
@@ -102,11 +104,15 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
         loop, init, box->m_threads, spool, [self](const BoxCommandPtr& command) {
             if (command->exited())
                 self->m_limits->used();
+            if (command->exited() && !command->isLost())
+                self->m_killsSeen = self->memoryKills();
             for (BoxObserver* observer : self->m_observers)
                 observer->commandChanged(command);
         });
     box->m_ports = std::make_unique<BoxPorts>(loop, init, std::move(socketFolder));
-    box->m_limits = std::make_unique<BoxLimits>(loop, box->m_config, init, box->m_threads,
+    const auto memory = box->groupKeeps(ControlGroup::Limit::Memory) ? BoxLimits::Memory::Enforced
+                                                                     : BoxLimits::Memory::Watched;
+    box->m_limits = std::make_unique<BoxLimits>(loop, box->m_config, memory, init, box->m_threads,
         BoxLimits::Handlers{
             [self] { return self->m_commands->running() > 0 || self->m_ports->connections() > 0; },
             [self](const char* reason, std::int64_t seconds) {
@@ -118,20 +124,20 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
     return box;
 }
 
-// In a group of its own where its memory is limited and there can be one; without, its memory is watched.
+// In groups of its own where something is limited and there can be some; without, its memory is watched and
+// its processors are chosen.
 Status Box::launch(const fs::path& spool)
 {
     const LaunchTools tools = LaunchTools::besideThisProgram();
-    if (m_config.memory > 0 && m_config.launch.groups.empty())
-        m_group = BoxGroup::create(m_config.id, m_config.memory);
-    if (m_group)
-        m_config.launch.groups = {m_group->processes().string()};
-    auto running = launchSandbox(m_config.launch, tools, spool);
-    if (!running && m_group && stringOr(running.error().data, "subject") == m_group->processes()) {
+    if (m_config.memory > 0 || m_config.cpu > 0)
+        m_group =
+            ControlGroup::create(m_config.id, {m_config.memory, m_config.cpu, m_config.launch.processes});
+    auto running = launchSandbox(limitedLaunch(), tools, spool);
+    if (!running && m_group
+        && std::ranges::count(m_group->entrances(), stringOr(running.error().data, "subject")) > 0) {
         logWarning("box", "the sandbox may not enter its control group", running.error().toJson());
         m_group.reset();
-        m_config.launch.groups.clear();
-        running = launchSandbox(m_config.launch, tools, spool);
+        running = launchSandbox(limitedLaunch(), tools, spool);
     }
     if (!running)
         return fail(running.error());
@@ -174,8 +180,35 @@ Box::~Box()
 void Box::watchEnd()
 {
     m_pidFd.reset(static_cast<int>(::syscall(SYS_pidfd_open, m_running->pid(), 0)));
-    m_loop.watch(m_pidFd.get(), EPOLLIN,
-        [this](std::uint32_t) { end(m_group && m_group->killed() > 0 ? "memory" : "exited"); });
+    m_loop.watch(m_pidFd.get(), EPOLLIN, [this](std::uint32_t) { end(endReason()); });
+}
+
+// The kernel may have ended commands long before; it ended the sandbox only when process 1, or bwrap that
+// tells of it, was killed and that is not yet accounted for.
+const char* Box::endReason() const
+{
+    constexpr int killed = 128 + SIGKILL;
+    siginfo_t info{};
+    const bool isKnown =
+        ::waitid(P_PID, static_cast<id_t>(m_running->pid()), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    const bool wasKilled =
+        isKnown && (info.si_code == CLD_EXITED ? info.si_status == killed : info.si_status == SIGKILL);
+    return wasKilled && m_group && m_group->killed() > m_killsSeen ? "memory" : "exited";
+}
+
+LaunchSpec Box::limitedLaunch() const
+{
+    LaunchSpec launch = m_config.launch;
+    if (m_group)
+        launch.groups = m_group->entrances();
+    if (m_config.cpu > 0 && !groupKeeps(ControlGroup::Limit::Cpu))
+        launch.processors = chooseProcessors(m_config.cpu, m_config.id);
+    return launch;
+}
+
+const char* Box::cpuState() const
+{
+    return m_config.cpu <= 0 ? "none" : groupKeeps(ControlGroup::Limit::Cpu) ? "enforced" : "pinned";
 }
 
 std::int64_t Box::memoryKills() const
@@ -189,7 +222,7 @@ Json Box::hello() const
         {"name", m_config.name}, {"pid", ::getpid()}, {"started_at", m_startedAt},
         {"state", m_ended ? "stopping" : "ready"}, {"idle_timeout", m_config.idleTimeout},
         {"environment", namesOf(m_config.environment)}, {"secrets", namesOf(m_config.secrets)},
-        {"limits", {{"memory", m_limits->memoryState()}}}, {"python", m_config.python}};
+        {"limits", {{"memory", m_limits->memoryState()}, {"cpu", cpuState()}}}, {"python", m_config.python}};
     if (m_limits->endsAt() > 0)
         json["ends_at"] = m_limits->endsAt();
     return json;

@@ -5,9 +5,10 @@
 
 #include <set>
 
+#include <rpc/launch/controlgroup.h>
+
 #include "boxcommand.h"
 #include "boxconfig.h"
-#include "boxgroup.h"
 #include "boxlimits.h"
 #include "boxports.h"
 #include "networkproxy.h"
@@ -66,6 +67,10 @@ public:
 private:
     Box(Loop& loop, BoxConfig config);
     Status launch(const fs::path& spool);
+    bool groupKeeps(ControlGroup::Limit limit) const { return m_group && m_group->keeps(limit); }
+    LaunchSpec limitedLaunch() const;
+    const char* cpuState() const;
+    const char* endReason() const;
     Status openNetwork();
     void watchEnd();
     Status prepareFolders() const;
@@ -73,9 +78,10 @@ private:
     Loop& m_loop;
     BoxConfig m_config;
     std::int64_t m_startedAt = 0;
-    std::unique_ptr<BoxGroup> m_group; // before what runs in it, so that it goes after that
+    std::unique_ptr<ControlGroup> m_group; // before what runs in it, so that it goes after that
     std::unique_ptr<RunningSandbox> m_running;
     std::unique_ptr<NetworkProxy> m_network;
+    std::int64_t m_killsSeen = 0; // those of commands that have ended since
     UniqueFd m_pidFd;
     bool m_ended = false;
     std::set<BoxObserver*> m_observers;

@@ -27,6 +27,7 @@ public:
     bool terminal() const { return m_terminal; }
 
     bool exited() const { return m_exited; }
+    bool isLost() const { return m_exited && !m_record; } // with the sandbox, nobody saw its end
     std::size_t size(std::string_view stream) const { return m_command->spool(stream).size(); }
     std::size_t dropped() const
     {

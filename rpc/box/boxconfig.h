@@ -25,6 +25,7 @@ struct BoxConfig
     std::map<std::string, std::string> secrets;
     bool secretsInExec = false;
     std::int64_t memory = 0; // bytes, 0: not limited
+    double cpu = 0; // processors
     std::int64_t timeout = 0; // seconds, 0: none
     std::int64_t idleTimeout = 0;
     std::string python = "python3"; // inside

@@ -20,10 +20,10 @@ constexpr std::int64_t longestExtension = 366LL * 24 * 3600;
 
 } // namespace
 
-BoxLimits::BoxLimits(
-    Loop& loop, const BoxConfig& config, InitClient& init, Background& threads, Handlers handlers)
-    : m_loop(loop), m_config(config), m_init(init), m_threads(threads), m_handlers(std::move(handlers)),
-      m_lastUse(monotonicNs())
+BoxLimits::BoxLimits(Loop& loop, const BoxConfig& config, Memory memory, InitClient& init,
+    Background& threads, Handlers handlers)
+    : m_loop(loop), m_config(config), m_memory(memory), m_init(init), m_threads(threads),
+      m_handlers(std::move(handlers)), m_lastUse(monotonicNs())
 {
     if (config.timeout > 0) {
         m_endsAt = wallMs() + config.timeout * msPerSecond;
@@ -31,7 +31,7 @@ BoxLimits::BoxLimits(
     }
     if (config.idleTimeout > 0)
         armIdle(config.idleTimeout * msPerSecond);
-    if (config.memory > 0 && config.launch.groups.empty())
+    if (config.memory > 0 && memory == Memory::Watched)
         watchMemory();
 }
 
@@ -42,7 +42,7 @@ void BoxLimits::used()
 
 const char* BoxLimits::memoryState() const
 {
-    return m_config.memory <= 0 ? "none" : m_config.launch.groups.empty() ? "watched" : "enforced";
+    return m_config.memory <= 0 ? "none" : m_memory == Memory::Watched ? "watched" : "enforced";
 }
 
 Result<std::int64_t> BoxLimits::extend(std::int64_t seconds)

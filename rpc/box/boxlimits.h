@@ -11,8 +11,9 @@
 namespace gb::rpc {
 
 // What ends a sandbox without being asked: its timeout, nobody using it, more memory than it may have.
-// Enforced here, daemon or not. Where the kernel does not keep its memory below the limit (boxgroup.h), it is
-// looked at several times a second, so a burst between two looks is possible ("watched", not "enforced").
+// Enforced here, daemon or not. Where the kernel does not keep its memory below the limit (a control group),
+// it is looked at several times a second, so a burst between two looks is possible ("watched", not
+// "enforced").
 class BoxLimits
 {
 public:
@@ -22,8 +23,10 @@ public:
         std::function<void(const char* reason, std::int64_t seconds)> warn;
         std::function<void(const char* reason)> end;
     };
+    enum class Memory { Watched, Enforced }; // whose affair a limit of memory is
 
-    BoxLimits(Loop& loop, const BoxConfig& config, InitClient& init, Background& threads, Handlers handlers);
+    BoxLimits(Loop& loop, const BoxConfig& config, Memory memory, InitClient& init, Background& threads,
+        Handlers handlers);
 
     void used();
     void setBusy(bool busy) { m_busy += busy ? 1 : -1; } // for as long as calls of an interface run
@@ -39,6 +42,7 @@ private:
 
     Loop& m_loop;
     const BoxConfig& m_config;
+    Memory m_memory;
     InitClient& m_init;
     Background& m_threads;
     Handlers m_handlers;

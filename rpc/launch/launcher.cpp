@@ -197,7 +197,7 @@ Result<std::unique_ptr<RunningSandbox>> launchSandbox(
     GB_TRY(fillIdMap(spec));
     spec.binds.push_back({tools.init.string(), initInside, false});
     auto specFd = specFile(spec);
-    auto filter = makeSeccompFilter();
+    auto filter = makeSeccompFilter(spec.processors.empty() ? Affinity::Free : Affinity::Fixed);
     auto said = makePipe();
     for (const Error* error : {specFd ? nullptr : &specFd.error(), filter ? nullptr : &filter.error(),
              said ? nullptr : &said.error()}) {

@@ -70,7 +70,7 @@ Json LaunchSpec::toJson() const
         {"tmpfs", Json::array()}, {"links", Json::array()}, {"empty_folders", emptyFolders},
         {"network", network}, {"read_only_root", readOnlyRoot}, {"capabilities", capabilities},
         {"hostname", hostname}, {"processes", processes}, {"file_bytes", fileBytes}, {"groups", groups},
-        {"host_command", hostCommand}, {"host_env", Json::object()}};
+        {"processors", processors}, {"host_command", hostCommand}, {"host_env", Json::object()}};
     for (const BindSpec& bind : binds)
         json["binds"].push_back({bind.source, bind.target, bind.writable});
     for (const TmpfsSpec& mount : tmpfs)
@@ -106,6 +106,7 @@ try {
     json.at("processes").get_to(spec.processes);
     json.at("file_bytes").get_to(spec.fileBytes);
     json.at("groups").get_to(spec.groups);
+    json.at("processors").get_to(spec.processors);
     json.at("host_command").get_to(spec.hostCommand);
     for (const auto& [name, value] : json.at("host_env").items())
         spec.hostEnv[name] = value.get<std::string>();

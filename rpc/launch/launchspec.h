@@ -62,6 +62,7 @@ struct LaunchSpec
     std::int64_t processes = 4096; // RLIMIT_NPROC, counted per sandbox by the user namespace
     std::int64_t fileBytes = 0; // RLIMIT_FSIZE, 0: not limited
     std::vector<std::string> groups; // cgroup.procs files to enter
+    std::vector<int> processors; // those it may run on, and cannot leave; none: all
 
     // Instead of a sandbox: this program with the machine's own files, as root of the map, in the store.
     std::vector<std::string> hostCommand;

@@ -231,6 +231,19 @@ Status showStore()
     return {};
 }
 
+Status pin(const std::vector<int>& processors)
+{
+    if (processors.empty())
+        return {};
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int processor : processors)
+        CPU_SET(static_cast<std::size_t>(processor), &set);
+    if (::sched_setaffinity(0, sizeof set, &set) != 0)
+        return failErrno("cannot choose", "the processors", errno);
+    return {};
+}
+
 Status prepare(const LaunchSpec& spec)
 {
     // The keyring of the person's session would be readable inside.
@@ -238,6 +251,7 @@ Status prepare(const LaunchSpec& spec)
     ::syscall(SYS_keyctl, joinSessionKeyring, nullptr);
     for (const std::string& group : spec.groups)
         GB_TRY(writeText(group, "0"));
+    GB_TRY(pin(spec.processors));
     if (::chdir(spec.store.c_str()) != 0)
         return failErrno("cannot enter", spec.store.string(), errno);
     const bool isRoot = ::geteuid() == 0;

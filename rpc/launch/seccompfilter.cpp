@@ -35,9 +35,11 @@ using Filter = std::unique_ptr<void, ReleaseFilter>;
 constexpr std::uint64_t low32 = 0xffffffffU;
 constexpr int vsock = 40;
 
-bool addRules(void* filter)
+bool addRules(void* filter, Affinity affinity)
 {
     const std::uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
+    if (affinity == Affinity::Fixed && seccomp_rule_add(filter, refuse, SCMP_SYS(sched_setaffinity), 0) != 0)
+        return false;
     for (const char* name : refusedCalls) {
         const int number = seccomp_syscall_resolve_name(name);
         if (number != __NR_SCMP_ERROR && number >= 0 && seccomp_rule_add(filter, refuse, number, 0) != 0)
@@ -64,10 +66,10 @@ bool addRules(void* filter)
 
 } // namespace
 
-Result<UniqueFd> makeSeccompFilter()
+Result<UniqueFd> makeSeccompFilter(Affinity affinity)
 {
     const Filter filter(seccomp_init(SCMP_ACT_ALLOW));
-    if (!filter || !addRules(filter.get()))
+    if (!filter || !addRules(filter.get(), affinity))
         return fail("sandbox.seccomp", "the system call filter cannot be built");
     UniqueFd file(::memfd_create("glovebox-seccomp", MFD_CLOEXEC));
     if (!file.valid() || seccomp_export_bpf(filter.get(), file.get()) != 0

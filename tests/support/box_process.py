@@ -60,7 +60,7 @@ def launch_spec(folder: Path, **changes: Any) -> dict[str, Any]:
     return {"store": str(store), "uids": [], "gids": [], "folders": ["workspace"], "lowers": [], "upper": "",
             "work": "", "binds": binds, "tmpfs": tmpfs, "links": links, "empty_folders": [], "network": False,
             "read_only_root": True, "capabilities": [], "hostname": "box", "processes": 4096, "file_bytes": 0,
-            "groups": [], "host_command": [], "host_env": {}, **changes}
+            "groups": [], "processors": [], "host_command": [], "host_env": {}, **changes}
 
 
 class BoxRefused(Exception):
