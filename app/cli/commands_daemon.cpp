@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <utility>
+
 #include <backend/base/paths.h>
 
 #include "command.h"
@@ -9,6 +11,19 @@
 
 namespace gb::cli {
 namespace {
+
+// "2: window, cli"
+std::string countedNames(const Json& status, const char* list, const char* key)
+{
+    const auto found = status.find(list);
+    if (found == status.end() || !found->is_array())
+        return "0";
+    std::string line = std::to_string(found->size());
+    const char* separator = ": ";
+    for (const auto& item : *found)
+        line += std::exchange(separator, ", ") + printable(stringOr(item, key));
+    return line;
+}
 
 int showStatus(const Arguments&, Console& console)
 {
@@ -34,10 +49,8 @@ int showStatus(const Arguments&, Console& console)
         + std::to_string(integerOr(status, "uptime_s")) + " s\n");
     console.out("data      " + printable(stringOr(status, "data_folder")) + "\n");
     console.out("build     " + printable(stringOr(status, "build")) + "\n");
-    console.out("clients   " + std::to_string(integerOr(status, "clients")) + "\n");
-    const auto alive = status.find("alive");
-    console.out(
-        "alive     " + (alive == status.end() ? std::string("0") : std::to_string(alive->size())) + "\n");
+    console.out("clients   " + countedNames(status, "clients", "name") + "\n");
+    console.out("alive     " + countedNames(status, "alive", "title") + "\n");
     return Done;
 }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import signal
+import re
 import subprocess
 from pathlib import Path
 from typing import Any, Callable
@@ -18,6 +19,12 @@ def test_help_and_version_need_no_daemon(home: Any) -> None:
     assert home.json("version")["version"].count(".") == 2
     assert home.cli("--version").startswith("glovebox ")
     assert home.json("daemon", "status")["running"] is False
+
+
+def test_the_status_names_who_is_there(home: Any) -> None:
+    home.cli("calls", "ls")
+    said = home.cli("daemon", "status")
+    assert re.search(r"^clients +1: cli$", said, re.M) and re.search(r"^alive +0$", said, re.M), said
 
 
 @pytest.mark.parametrize("words", [["no-such"], ["daemon"], ["calls", "ls", "--nope"], ["settings", "get"],
