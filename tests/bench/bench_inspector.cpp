@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // ./run bench inspector: what the inspector's window adds to a call, and what its history, its JSON tree and
-// its forms cost the GUI thread. The daemon, the interface host and the calls are real.
+// its forms cost the GUI thread, and how soon a large tensor is a picture. The daemon, the interface host and
+// the calls are real.
 
 #include <algorithm>
 #include <csignal>
@@ -11,12 +12,15 @@
 #include <fstream>
 
 #include <QApplication>
+#include <QDeadlineTimer>
 #include <QListView>
 #include <QLocalSocket>
 #include <QProcess>
 #include <QTcpSocket>
 #include <QTreeView>
 #include <QUrl>
+
+#include <sys/socket.h>
 
 #include <backend/base/clock.h>
 #include <backend/base/ids.h>
@@ -27,6 +31,7 @@
 #include <widgets/pages/inspector/callpanel.h>
 #include <widgets/pages/inspector/historypanel.h>
 #include <widgets/viewers/jsonview.h>
+#include <widgets/viewers/matrixview.h>
 
 using namespace gb;
 
@@ -43,7 +48,20 @@ const char* const interfaceText = R"(
 @expose
 def twice(x: int = 1) -> int:
     return 2 * x
+
+try:
+    import numpy
+except ImportError:
+    pass
+else:
+    weights = numpy.random.default_rng(0).standard_normal((10_000, 10_000), dtype=numpy.float32)
+
+    @expose(tensors="binary")
+    def large() -> numpy.ndarray:
+        return weights
 )";
+
+std::atomic<std::size_t> arrivedBytes = 0; // at this process, through its sockets
 
 double median(std::vector<double> values)
 {
@@ -102,6 +120,27 @@ private:
     double m_last = 0;
 };
 
+// Waits for the first time that a matrix is painted with values in it.
+class FirstPixel final : public QObject
+{
+public:
+    FirstPixel() { QCoreApplication::instance()->installEventFilter(this); }
+    bool painted() const { return m_painted; }
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override
+    {
+        if (event->type() == QEvent::Paint) {
+            const auto* view = qobject_cast<ui::MatrixView*>(object->parent());
+            m_painted = m_painted || (view && view->matrix().rows > 0);
+        }
+        return false;
+    }
+
+private:
+    bool m_painted = false;
+};
+
 class Bench
 {
 public:
@@ -129,6 +168,7 @@ public:
         fillHistory();
         serve();
         measureCalls();
+        measureTensor();
         measureHistory();
         return m_figures;
     }
@@ -245,8 +285,12 @@ private:
         environment.insert(QStringLiteral("GLOVEBOX_HOME"), QString::fromStdString(data().string()));
         m_serve.setProcessEnvironment(environment);
         m_serve.setProcessChannelMode(QProcess::SeparateChannels);
-        m_serve.start(QCoreApplication::applicationDirPath() + QStringLiteral("/glovebox"),
-            {QStringLiteral("serve"), QString::fromStdString(file.string()), QStringLiteral("--json")});
+        QStringList words{
+            QStringLiteral("serve"), QString::fromStdString(file.string()), QStringLiteral("--json")};
+        // The one of the tests has numpy.
+        if (const auto python = qEnvironmentVariable("GB_TEST_PYTHON"); !python.isEmpty())
+            words += {QStringLiteral("--python"), python};
+        m_serve.start(QCoreApplication::applicationDirPath() + QStringLiteral("/glovebox"), words);
         while (!m_serve.canReadLine() && m_serve.waitForReadyRead(60'000)) { }
         const auto ready = parseJson(m_serve.readLine().toStdString());
         if (!ready) {
@@ -292,15 +336,7 @@ private:
         ui::CallPanel panel(*m_client);
         panel.resize(900, 700);
         panel.show();
-        ui::FunctionList::Function function;
-        function.interfaceId = QString::fromStdString(stringOr(m_ready, "id"));
-        m_client->call(&panel, "interfaces.schema", {{"interface", stringOr(m_ready, "id")}},
-            [&](Result<api::Answer> answer) {
-                if (answer)
-                    function.schema = objectOr(answer->body, "schema")["functions"][0];
-            });
-        spinUntil([&] { return function.schema.is_object(); });
-        panel.setFunction(function);
+        choose(panel, "twice");
         panel.setArguments({{"x", 21}});
         bool ended = false;
         QObject::connect(&panel, &ui::CallPanel::callEnded, &panel, [&ended] { ended = true; });
@@ -315,6 +351,71 @@ private:
             ours.push_back(wallMsExact() - begun);
         }
         add("call_overhead_ms", median(ours) - median(bare), "ms", 3, median(bare));
+    }
+
+    // As if it had been chosen in the list; false when the interface has no such function.
+    bool choose(ui::CallPanel& panel, const std::string& name)
+    {
+        ui::FunctionList::Function function;
+        function.interfaceId = QString::fromStdString(stringOr(m_ready, "id"));
+        bool answered = false;
+        m_client->call(&panel, "interfaces.schema", {{"interface", stringOr(m_ready, "id")}},
+            [&](Result<api::Answer> answer) {
+                answered = true;
+                if (!answer)
+                    return;
+                const auto schema = objectOr(answer->body, "schema");
+                for (const auto& one : schema.at("functions"))
+                    if (stringOr(one, "name") == name)
+                        function.schema = one;
+            });
+        spinUntil([&answered] { return answered; });
+        if (function.schema.is_object())
+            panel.setFunction(function);
+        return function.schema.is_object();
+    }
+
+    // From the answer, which has the handle of 10⁸ numbers, to the first frame of the heatmap, in ms; and
+    // what came to the window for it, in MB.
+    std::optional<std::pair<double, double>> showTensor()
+    {
+        ui::CallPanel panel(*m_client);
+        panel.resize(900, 900);
+        panel.show();
+        if (!choose(panel, "large"))
+            return std::nullopt;
+        const FirstPixel pixel;
+        double begun = 0;
+        std::size_t before = 0;
+        QObject::connect(&panel, &ui::CallPanel::callEnded, &panel, [&begun, &before] {
+            begun = wallMsExact();
+            before = arrivedBytes;
+        });
+        panel.runAction()->trigger();
+        spinUntil([&pixel] { return pixel.painted(); });
+        const double took = wallMsExact() - begun;
+        // What comes after the picture belongs to it: statistics, finer parts.
+        const QDeadlineTimer rest(1000);
+        while (!rest.hasExpired())
+            QCoreApplication::processEvents(QEventLoop::AllEvents, 50);
+        return std::pair(took, static_cast<double>(arrivedBytes - before) / 1e6);
+    }
+
+    void measureTensor()
+    {
+        std::vector<double> times;
+        std::vector<double> megabytes;
+        for (int round = 0; round < m_rounds; ++round) {
+            const auto shown = showTensor();
+            if (!shown) {
+                std::fputs("tensors were not measured: the Python that serves has no numpy\n", stderr);
+                return;
+            }
+            times.push_back(shown->first);
+            megabytes.push_back(shown->second);
+        }
+        add("tensor_first_pixel_ms", median(times), "ms", 200, nullptr);
+        add("tensor_moved_mb", median(megabytes), "MB", 5, 400);
     }
 
     void measureHistory()
@@ -376,6 +477,15 @@ int callAtPace(const fs::path& folder, const std::string& interface)
 }
 
 } // namespace
+
+// Everything that is read from a socket in this process comes through here.
+extern "C" ssize_t recv(int socket, void* buffer, size_t size, int flags)
+{
+    const ssize_t got = ::recvfrom(socket, buffer, size, flags, nullptr, nullptr);
+    if (got > 0)
+        arrivedBytes += static_cast<std::size_t>(got);
+    return got;
+}
 
 int main(int argc, char** argv)
 {
