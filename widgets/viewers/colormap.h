@@ -21,6 +21,7 @@ struct ColorScale
 
     static ColorScale of(double minimum, double maximum);
     QRgb color(double value) const; // NaN is transparent
+    bool operator==(const ColorScale&) const = default;
 };
 
 } // namespace gb::ui

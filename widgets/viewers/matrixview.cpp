@@ -39,7 +39,7 @@ MatrixView::MatrixView(QWidget* parent) : QAbstractScrollArea(parent)
     connect(&Theme::instance(), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
 }
 
-void MatrixView::setMatrix(Matrix matrix)
+std::pair<double, double> finiteRange(const Matrix& matrix)
 {
     double low = HUGE_VAL;
     double high = -HUGE_VAL;
@@ -48,9 +48,26 @@ void MatrixView::setMatrix(Matrix matrix)
             low = std::min<double>(low, value);
             high = std::max<double>(high, value);
         }
+    return low <= high ? std::pair(low, high) : std::pair(0.0, 1.0);
+}
+
+void MatrixView::setMatrix(Matrix matrix)
+{
+    const auto [low, high] = finiteRange(matrix);
     const auto rows = matrix.rows;
     const auto columns = matrix.columns;
-    setOverview(std::move(matrix), rows, columns, low <= high ? low : 0, low <= high ? high : 1);
+    setOverview(std::move(matrix), rows, columns, low, high);
+}
+
+void MatrixView::setRange(double low, double high)
+{
+    const auto scale = ColorScale::of(low, high);
+    if (scale == m_scale)
+        return;
+    m_scale = scale;
+    m_whole.image = imageOf(m_whole.values);
+    m_detail.image = imageOf(m_detail.values);
+    viewport()->update();
 }
 
 void MatrixView::setOverview(Matrix coarse, int rows, int columns, double low, double high)

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include <QAbstractScrollArea>
@@ -27,6 +28,9 @@ struct Matrix
     }
 };
 
+// The least and the greatest of its numbers that are finite; 0 and 1 when none is.
+std::pair<double, double> finiteRange(const Matrix& matrix);
+
 // A matrix as colours: zoom with the wheel, the value under the cursor is read out below.
 class MatrixView final : public QAbstractScrollArea
 {
@@ -40,6 +44,7 @@ public:
     // is then asked for with windowWanted() and comes as a detail.
     void setOverview(Matrix coarse, int rows, int columns, double low, double high);
     void setDetail(Matrix part, const QRect& cells);
+    void setRange(double low, double high); // of the colours
     const ColorScale& scale() const { return m_scale; }
     QString readOut(int row, int column) const;
 

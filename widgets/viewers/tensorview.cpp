@@ -109,6 +109,7 @@ void TensorView::choose(int index)
     m_problem->hide();
     m_stack->setCurrentIndex(tensor().shape.size() < 2 ? 1 : 0);
     makeSliders();
+    fetchTile();
     fetchStats();
 }
 
@@ -164,21 +165,22 @@ std::int64_t TensorView::lead() const
     return at;
 }
 
+// They go through all of a tensor, so the picture does not wait for them.
 void TensorView::fetchStats()
 {
-    // Colours span the whole tensor, so that slices can be compared: the range comes first.
     if (m_stats.contains("min") || !m_fetch)
-        return fetchTile();
-    const auto request = ++m_request;
-    m_fetch({{"handle", tensor().handle.toStdString()}, {"what", "stats"}},
-        [guard = QPointer(this), request](Result<api::Answer> answer) {
-            if (!guard || request != guard->m_request)
+        return;
+    const auto handle = tensor().handle;
+    m_fetch({{"handle", handle.toStdString()}, {"what", "stats"}},
+        [guard = QPointer(this), handle](const Result<api::Answer>& answer) {
+            // Where they do not come, the tile says why.
+            if (!guard || !answer || handle != guard->tensor().handle)
                 return;
-            if (!answer)
-                return guard->showProblem(answer.error());
             guard->m_stats = objectOr(answer->body, "stats");
             guard->m_about->setText(tensorStatistics(guard->tensor(), guard->m_stats));
-            guard->fetchTile();
+            if (guard->m_stats.contains("min"))
+                guard->m_matrix->setRange(
+                    numberOr(guard->m_stats, "min"), numberOr(guard->m_stats, "max", 1));
         });
 }
 
@@ -210,8 +212,11 @@ void TensorView::showTile(const api::Answer& answer)
     const auto& shape = tensor().shape;
     if (shape.size() >= 2) {
         const auto rows = sideOf(shape[shape.size() - 2]);
-        m_matrix->setOverview(std::move(mean), rows, sideOf(shape.back()), numberOr(m_stats, "min"),
-            numberOr(m_stats, "max", 1));
+        // Colours span the whole tensor, so that slices can be compared; until that is known, this slice.
+        const auto [low, high] = m_stats.contains("min")
+            ? std::pair(numberOr(m_stats, "min"), numberOr(m_stats, "max", 1))
+            : std::pair(finiteRange(planeOf(answer, 1)).first, finiteRange(planeOf(answer, 2)).second);
+        m_matrix->setOverview(std::move(mean), rows, sideOf(shape.back()), low, high);
         return;
     }
     std::vector<double> values;

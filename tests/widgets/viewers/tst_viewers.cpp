@@ -43,6 +43,7 @@ private Q_SLOTS:
     void statisticsOfAVector();
     void colorsAreSymmetricAroundZero();
     void tensorsComeByTiles();
+    void pictureBeforeStatistics();
     void tensorsThatAreGone();
     void imagesComeByHandle();
     void comparesResults();
@@ -281,6 +282,30 @@ void ViewersTest::tensorsComeByTiles()
     const auto exact = matrix->readOut(
         static_cast<int>(integerOr(last, "row0")) + 1, static_cast<int>(integerOr(last, "col0")) + 1);
     QVERIFY2(!exact.contains(QStringLiteral("mean")), qPrintable(exact));
+}
+
+void ViewersTest::pictureBeforeStatistics()
+{
+    FakeHost host;
+    gb::api::AnswerHandler later;
+    ResultView view;
+    view.resize(720, 420);
+    view.setFetch([&](const Json& wanted, const gb::api::AnswerHandler& handler) {
+        if (stringOr(wanted, "what") == "stats")
+            later = handler;
+        else
+            host.fetch()(wanted, handler);
+    });
+    view.setResult(bigTensor);
+    auto* matrix = view.findChild<MatrixView*>();
+    QVERIFY(matrix->matrix().rows > 0);
+    const auto slice = matrix->scale();
+    QVERIFY(slice.low < 0 && slice.high > 0 && slice.high < 27);
+    // Then the colours span all of it.
+    QVERIFY(later);
+    later(gb::api::Answer{Json{{"stats", {{"min", -20.0}, {"max", 27.0}}}}, {}});
+    QCOMPARE(matrix->scale().high, 27.0);
+    QVERIFY(view.findChild<TensorView*>()->statistics().contains(QStringLiteral("max 27")));
 }
 
 void ViewersTest::tensorsThatAreGone()
