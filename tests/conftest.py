@@ -41,6 +41,7 @@ class Home:
     @property
     def environment(self) -> dict[str, str]:
         env = {key: value for key, value in os.environ.items() if not key.startswith("GLOVEBOX_")}
+        env["HF_HUB_OFFLINE"] = "1"  # who tests downloads brings a hub along
         env.update(GLOVEBOX_HOME=str(self.folder / "data"), XDG_CONFIG_HOME=str(self.folder / "config"),
                    GLOVEBOX_BIN=str(self.bin), QT_QPA_PLATFORM="offscreen", **self.extra)
         return env

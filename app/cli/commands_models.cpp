@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 
 #include "command.h"
@@ -13,34 +12,10 @@
 namespace gb::cli {
 namespace {
 
-std::string percentOf(std::int64_t done, std::int64_t total)
-{
-    return std::to_string(total > 0 ? done * 100 / total : 100) + " %";
-}
-
-std::string remainingText(double seconds)
-{
-    const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
-    if (whole < 60)
-        return std::to_string(whole) + " s";
-    if (whole < 3600)
-        return std::to_string(whole / 60) + " min";
-    return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
-}
-
 // One line about a download: "downloading  41 %  1.2 GB of 2.9 GB  98 MB/s  17 s left".
 std::string downloadLine(const Json& item)
 {
-    std::string line = stringOr(item, "state");
-    if (item.contains("total")) {
-        const std::int64_t total = integerOr(item, "total");
-        const std::int64_t done = integerOr(item, "done");
-        line += "  " + percentOf(done, total) + "  " + bytes(done) + " of " + bytes(total);
-    }
-    if (item.contains("rate"))
-        line += "  " + bytes(static_cast<std::int64_t>(numberOr(item, "rate"))) + "/s";
-    if (item.contains("remaining_s"))
-        line += "  " + remainingText(numberOr(item, "remaining_s")) + " left";
+    std::string line = stringOr(item, "state") + figures(item);
     if (const Json reason = objectOr(item, "reason"); !reason.empty())
         line += "  " + printable(stringOr(reason, "message"));
     return line;
@@ -116,10 +91,14 @@ int getModel(const Arguments& arguments, Console& console)
     session.client().watch({"models"});
     ProgressLine line(console);
     Json item = answer->body;
+    bool isKnown = false;
     const auto isOver = [&] {
         const auto& items = session.client().items("models");
+        if (session.lost())
+            return true;
         if (!items.contains(id))
-            return false;
+            return isKnown; // somebody took it off the list
+        isKnown = true;
         item = items[id];
         line.show(item);
         const std::string state = stringOr(item, "state");
@@ -131,6 +110,10 @@ int getModel(const Arguments& arguments, Console& console)
         console.note("The download goes on in the background; stop it with: glovebox models pause " + id);
         return Interrupted;
     }
+    if (session.lost())
+        return console.fail(*session.lost());
+    if (!session.client().items("models").contains(id))
+        return console.fail(Error{"models.removed", "the download was taken off the list"});
     if (stringOr(item, "state") != "ready")
         return console.fail(Error::fromJson(objectOr(item, "reason")));
     if (!console.json()) {
@@ -246,8 +229,9 @@ int removeModel(const Arguments& arguments, Console& console)
     const std::string model = arguments.positional().front();
     Session session;
     const bool oneRevision = model.find('@') != std::string::npos;
-    const auto answer = session.call(
-        "models.rm", Json{{"model", model}, {"all", !oneRevision}, {"loose", arguments.has("--loose")}});
+    const auto answer = session.call("models.rm",
+        Json{{"model", model}, {"all", !oneRevision}, {"loose", arguments.has("--loose")},
+            {"force", arguments.has("--force")}});
     return printOutcome(
         answer, console, [](const Json& body) { return bytes(integerOr(body, "freed")) + " freed"; });
 }
@@ -292,7 +276,9 @@ std::vector<Command> modelCommands()
         {"models verify", "MODEL", "Compare every file with its hash",
             {{"--repair", "", "delete what is wrong, so that get fetches it anew"}}, verifyModel},
         {"models rm", "MODEL", "Delete a model (MODEL@REVISION: one revision) from the cache",
-            {{"--loose", "", "only unfinished and unused files"}}, removeModel},
+            {{"--loose", "", "only unfinished and unused files"},
+                {"--force", "", "also while a sandbox uses it"}},
+            removeModel},
         {"models pause", "[DOWNLOAD]", "Pause a download", {all},
             [](const Arguments& arguments, Console& console) {
                 return changeDownload("models.pause", arguments, console);

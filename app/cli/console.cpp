@@ -4,6 +4,7 @@
 #include "console.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
@@ -25,6 +26,16 @@ std::size_t width(std::string_view text)
 std::string dumped(const Json& value, int indent)
 {
     return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string remainingText(double seconds)
+{
+    const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+    if (whole < 60)
+        return std::to_string(whole) + " s";
+    if (whole < 3600)
+        return std::to_string(whole / 60) + " min";
+    return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
 }
 
 } // namespace
@@ -150,6 +161,22 @@ std::string bytes(std::int64_t count)
     char text[32];
     std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
     return text;
+}
+
+std::string figures(const Json& progress)
+{
+    std::string line;
+    if (progress.contains("total")) {
+        const std::int64_t total = integerOr(progress, "total");
+        const std::int64_t done = integerOr(progress, "done");
+        line += "  " + std::to_string(total > 0 ? done * 100 / total : 100) + " %  " + bytes(done) + " of "
+            + bytes(total);
+    }
+    if (progress.contains("rate"))
+        line += "  " + bytes(static_cast<std::int64_t>(numberOr(progress, "rate"))) + "/s";
+    if (progress.contains("remaining_s"))
+        line += "  " + remainingText(numberOr(progress, "remaining_s")) + " left";
+    return line;
 }
 
 } // namespace gb::cli

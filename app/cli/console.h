@@ -41,5 +41,7 @@ std::string printable(std::string_view text);
 std::string duration(std::int64_t nanoseconds);
 std::string ago(std::int64_t wallMilliseconds);
 std::string bytes(std::int64_t count);
+// Of something that comes: "  41 %  1.2 GB of 2.9 GB  98 MB/s  17 s left", as far as it is known.
+std::string figures(const Json& progress);
 
 } // namespace gb::cli

@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <iostream>
 #include <unistd.h>
+#include <utility>
 
 #include <backend/base/clock.h>
 #include <backend/base/files.h>
 
 #include "command.h"
 #include "sandboxflags.h"
+#include "terminal.h"
 
 namespace gb::cli {
 namespace {
@@ -77,10 +79,13 @@ Status askForTrust(const Error& refusal, const Console& console)
 
 std::string stepLine(const Json& step)
 {
-    std::string line = boolOr(step, "reused") ? "reuse  " : "make   ";
+    const bool isDownload = stringOr(step, "kind") == "model" && !boolOr(step, "reused");
+    std::string line = boolOr(step, "reused") ? "reuse  " : (isDownload ? "fetch  " : "make   ");
     line += printable(stringOr(step, "title"));
     if (step.contains("bytes") && step["bytes"].is_number())
         line += "  " + bytes(integerOr(step, "bytes"));
+    else if (isDownload && !step.contains("page"))
+        line += "  size not known";
     if (step.contains("seconds") && step["seconds"].is_number() && !boolOr(step, "reused"))
         line += "  about " + duration(static_cast<std::int64_t>(numberOr(step, "seconds") * 1e9));
     return line + "\n";
@@ -112,6 +117,18 @@ void StepLines::show(const Json& job)
     }
     if (m_terminal)
         draw(job);
+    else
+        notePart(job);
+}
+
+void StepLines::notePart(const Json& job)
+{
+    const Json part = objectOr(objectOr(job, "progress"), "part");
+    const std::int64_t total = integerOr(part, "total");
+    const std::int64_t tenth = total > 0 ? integerOr(part, "done") * 10 / total : 0;
+    const std::string now = part.empty() ? "" : stringOr(part, "state") + " " + std::to_string(tenth);
+    if (std::exchange(m_part, now) != now && !now.empty())
+        m_console.note("  " + printable(stringOr(part, "state")) + figures(part));
 }
 
 void StepLines::draw(const Json& job)
@@ -121,7 +138,14 @@ void StepLines::draw(const Json& job)
     if (progress.contains("total"))
         count = std::to_string(integerOr(progress, "done")) + "/"
             + std::to_string(integerOr(progress, "total")) + "  ";
-    std::fprintf(stderr, "\r\033[K%s%s", count.c_str(), printable(m_step).c_str());
+    std::string line = count + printable(m_step);
+    if (const Json part = objectOr(progress, "part"); !part.empty()) {
+        const std::string moving = "  " + printable(stringOr(part, "state")) + figures(part);
+        // A line that wraps cannot be drawn over.
+        const bool fits = line.size() + moving.size() < static_cast<std::size_t>(RawTerminal::size().columns);
+        line = (fits ? line : count) + moving;
+    }
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
 }
 
 void StepLines::end()
@@ -189,6 +213,10 @@ int planSandbox(const Arguments& arguments, Console& console)
     }
     for (const Json& step : plan.value("steps", Json::array()))
         console.out(stepLine(step));
+    const Json limits = objectOr(plan, "limits"); // held: items() only refers to it
+    for (const auto& [name, way] : limits.items())
+        console.out("limit  " + printable(name) + "  "
+            + printable(way.is_string() ? way.get<std::string>() : "") + "\n");
     for (const Json& problem : plan.value("problems", Json::array()))
         console.note(stringOr(problem, "severity") + ": " + printable(stringOr(problem, "field")) + " "
             + printable(stringOr(problem, "message")) + ": " + printable(stringOr(problem, "fix")));

@@ -19,7 +19,7 @@ Result<Json> startAndWait(Session& session, Json params, Console& console);
 Status stopAndWait(Session& session, const std::string& sandbox, Console& console);
 
 // Progress of a job, step by step: on a terminal one line drawn over, which stays with its time when the next
-// step begins; elsewhere a line per step.
+// step begins; elsewhere a line per step, and one every ten per cent of a download.
 class StepLines
 {
 public:
@@ -30,10 +30,12 @@ public:
 
 private:
     void draw(const Json& job);
+    void notePart(const Json& job);
 
     const Console& m_console;
     bool m_terminal;
     std::string m_step;
+    std::string m_part; // what was said last about what the step moves
     std::int64_t m_since = 0;
 };
 

@@ -107,6 +107,8 @@ Status Session::connect()
     QObject::disconnect(&m_client, &api::Client::disconnected, &m_guard, nullptr);
     if (failure)
         return fail(*failure);
+    QObject::connect(
+        &m_client, &api::Client::disconnected, &m_guard, [this](const Error& error) { m_lost = error; });
     return {};
 }
 
@@ -129,6 +131,8 @@ Result<Json> Session::waitForJob(const std::string& job, const std::function<voi
     m_client.watch({"jobs"});
     const Status waited = waitUntil([&] {
         const Json& items = m_client.items("jobs");
+        if (m_lost)
+            return true;
         if (!items.contains(job))
             return false;
         if (changed)
@@ -138,6 +142,9 @@ Result<Json> Session::waitForJob(const std::string& job, const std::function<voi
     });
     if (!waited)
         return fail(waited.error());
+    if (m_lost)
+        return fail("api.disconnected", "the daemon went away while this was under way",
+            Json{{"job", job}, {"reason", m_lost->message}});
     const auto ended = call("jobs.get", Json{{"job", job}});
     if (!ended)
         return fail(ended.error());

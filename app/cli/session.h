@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include <QObject>
 
@@ -20,6 +21,8 @@ public:
 
     api::Client& client() { return m_client; }
     Status connect(); // what every call() does first
+    // Why the daemon is not there any more: whoever waits for what it tells would wait for ever.
+    const std::optional<Error>& lost() const { return m_lost; }
     Result<api::Client::Answer> call(
         const std::string& method, Json params = Json::object(), std::string attachment = {});
     // Waits until `done` says so (asked after every event), or until interrupted.
@@ -30,9 +33,10 @@ public:
         const std::string& job, const std::function<void(const Json& item)>& changed = {});
 
 private:
+    bool m_connected = false;
+    std::optional<Error> m_lost; // before the client, which tells of its end as it goes
     QObject m_guard;
     api::Client m_client;
-    bool m_connected = false;
 };
 
 // From the first call on SIGINT and SIGTERM only set this.

@@ -25,10 +25,10 @@ int failed(const Error& error)
     return 1;
 }
 
-service::SandboxProviders sandboxProviders(const fs::path& data)
+service::SandboxProviders sandboxProviders(const fs::path& data, std::shared_ptr<ModelSource> models)
 {
     LocalProvider::Options local{data, programFolder() / "glovebox-host", LaunchTools::besideThisProgram(),
-        shareFolder() / "worker/glovebox_worker", std::make_shared<service::HubModelSource>()};
+        shareFolder() / "worker/glovebox_worker", std::move(models)};
     return {std::make_shared<LocalProvider>(std::move(local))};
 }
 
@@ -45,7 +45,8 @@ int serve(QCoreApplication& application, const fs::path& data)
     service::DaemonOptions options;
     options.dataFolder = data;
     options.build = api::buildId(programFolder() / "gloveboxd");
-    options.sandboxProviders = sandboxProviders(data);
+    options.modelSource = std::make_shared<service::HubModelSource>();
+    options.sandboxProviders = sandboxProviders(data, options.modelSource);
     options.idleExitMs = qEnvironmentVariableIntValue("GLOVEBOX_IDLE_EXIT_MS");
     auto daemon = service::Daemon::create(std::move(options));
     if (!daemon)

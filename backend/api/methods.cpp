@@ -72,7 +72,7 @@ constexpr std::array table = {
         "Higher priorities are downloaded first"},
     Method{"models.resume", op, {}, "download?: string",
         "Resumes one paused download or all; looks again whether access was granted"},
-    Method{"models.rm", op, {}, "model: string, all?: boolean, loose?: boolean",
+    Method{"models.rm", op, {}, "model: string, all?: boolean, loose?: boolean, force?: boolean",
         "Deletes a revision of a model, all of them, or only unfinished and unused files"},
     Method{"models.show", {}, {}, "model: string",
         "Files, configuration and tensors of a model, also before it is fetched"},

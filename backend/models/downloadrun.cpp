@@ -4,6 +4,7 @@
 #include "downloadrun.h"
 
 #include <algorithm>
+#include <set>
 
 #include <backend/base/json.h>
 #include <backend/hub/cachescan.h>
@@ -52,25 +53,6 @@ Result<std::optional<hub::ModelName>> baseOf(const hub::HubClient& client, const
     return std::optional(std::move(*name));
 }
 
-Result<std::vector<DownloadPart>> planParts(const hub::HubClient& client, const DownloadSpec& spec)
-{
-    std::vector<DownloadPart> parts;
-    auto plan = hub::makePlan(client, spec.model, spec.choice);
-    if (!plan)
-        return fail(plan.error());
-    const auto base = baseOf(client, *plan);
-    if (!base)
-        return fail(base.error());
-    parts.push_back({*base ? "adapter" : "model", std::move(*plan)});
-    if (*base) {
-        auto basePlan = hub::makePlan(client, **base, {});
-        if (!basePlan)
-            return fail(basePlan.error());
-        parts.push_back({"base", std::move(*basePlan)});
-    }
-    return parts;
-}
-
 // Without the network a model is ready exactly if everything it is loaded from is here.
 Result<Json> fromCache(const DownloadSpec& spec)
 {
@@ -117,6 +99,49 @@ Result<DownloadSpec> DownloadSpec::fromJson(const Json& json)
         .caFile = stringOr(json, "ca_file"),
         .userAgent = "glovebox"};
     return spec;
+}
+
+Result<std::vector<DownloadPart>> planParts(const hub::HubClient& client, const DownloadSpec& spec)
+{
+    std::vector<DownloadPart> parts;
+    auto plan = hub::makePlan(client, spec.model, spec.choice);
+    if (!plan)
+        return fail(plan.error());
+    const auto base = baseOf(client, *plan);
+    if (!base)
+        return fail(base.error());
+    parts.push_back({*base ? "adapter" : "model", std::move(*plan)});
+    if (*base) {
+        auto basePlan = hub::makePlan(client, **base, {});
+        if (!basePlan)
+            return fail(basePlan.error());
+        parts.push_back({"base", std::move(*basePlan)});
+    }
+    return parts;
+}
+
+Result<std::map<std::string, std::int64_t>> estimateDownload(const DownloadSpec& spec, int patienceMs)
+{
+    transfer::Downloader downloader(spec.hub.network);
+    const auto late = std::make_shared<std::atomic<bool>>(false);
+    downloader.engine.after(patienceMs, [late] { *late = true; });
+    const hub::HubClient client(downloader, spec.hub, {.attempts = 1, .baseMs = 100, .capMs = 100}, late);
+    const auto parts = planParts(client, spec);
+    if (!parts && *late)
+        return fail("hub.unavailable", "the hub does not answer", Json{{"repo", spec.model.repo}});
+    if (!parts)
+        return fail(parts.error());
+    const hub::HubCache cache(spec.hub.cache);
+    std::map<std::string, std::int64_t> missing;
+    for (const DownloadPart& part : *parts) {
+        std::int64_t& bytes = missing[part.plan.model.repo];
+        std::set<std::string> contents;
+        for (const hub::RemoteFile& file : part.plan.files) {
+            if (contents.insert(file.etag()).second && !cache.hasBlob(part.plan.model.repo, file))
+                bytes += static_cast<std::int64_t>(file.size);
+        }
+    }
+    return missing;
 }
 
 Result<Json> runDownload(transfer::Downloader& downloader, const DownloadSpec& spec,

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <map>
+
 #include <backend/hub/fetch.h>
 
 namespace gb {
@@ -40,6 +42,13 @@ struct DownloadProgress
     Json parts = Json::array(); // [{role, repo, revision, commit, gated, bytes, left_out, files: [{path,
                                 // size, done, state}]}]
 };
+
+// What a download consists of. Asks the hub, also whether every part may be read.
+Result<std::vector<DownloadPart>> planParts(const hub::HubClient& client, const DownloadSpec& spec);
+
+// The bytes that the cache does not have, by part, as the hub calls them now. For somebody who waits for the
+// answer: after `patienceMs` the hub counts as unavailable.
+Result<std::map<std::string, std::int64_t>> estimateDownload(const DownloadSpec& spec, int patienceMs);
 
 using OnDownloadProgress = std::function<void(DownloadProgress)>; // in the calling thread
 

@@ -66,14 +66,19 @@ transfer::Downloader& ModelDownloads::downloaderFor(const transfer::NetworkOptio
     return *downloader;
 }
 
-Result<std::string> ModelDownloads::add(DownloadSpec spec)
+std::string ModelDownloads::idOf(const DownloadSpec& spec) const
 {
     const auto same = std::ranges::find_if(m_downloads, [&](const auto& other) {
         return other->spec.model.repo == spec.model.repo && other->spec.model.revision == spec.model.revision
             && other->spec.choice.toJson() == spec.choice.toJson() && other->spec.hub.cache == spec.hub.cache
             && other->spec.hub.endpoint == spec.hub.endpoint;
     });
-    Download* download = same == m_downloads.end() ? nullptr : same->get();
+    return same == m_downloads.end() ? std::string() : (*same)->id;
+}
+
+Result<std::string> ModelDownloads::add(DownloadSpec spec)
+{
+    Download* download = find(idOf(spec));
     if (!download) {
         download = m_downloads.emplace_back(std::make_unique<Download>()).get();
         download->id = newId();
@@ -88,6 +93,7 @@ Result<std::string> ModelDownloads::add(DownloadSpec spec)
     setState(*download, State::Queued);
     save();
     startMore();
+    Q_EMIT wanted(download->id);
     return download->id;
 }
 
@@ -277,6 +283,7 @@ Status ModelDownloads::resume(const std::string& id, const std::string& token)
         setState(*download, State::Queued);
     save();
     startMore();
+    Q_EMIT wanted(id);
     return {};
 }
 

@@ -51,6 +51,8 @@ public:
 
     // The same model, files and cache asked for again is the same download: a finished one is checked again.
     Result<std::string> add(DownloadSpec spec);
+    // The download that add() would join or take up again; empty when it would be a new one.
+    std::string idOf(const DownloadSpec& spec) const;
     Status pause(const std::string& id);
     // Also for failed ones and to look again whether access was granted. A token replaces what is known; the
     // queue's file has none, so a download from before a restart may wait for one.
@@ -69,6 +71,7 @@ public:
 
 Q_SIGNALS:
     void changed(const std::string& id);
+    void wanted(const std::string& id); // was asked for, by add() or resume()
     void removed(const std::string& id);
     void busyChanged();
 
@@ -101,5 +104,7 @@ private:
 };
 
 std::string_view toString(ModelDownloads::State state);
+// Stays so until somebody does something.
+bool isFinal(ModelDownloads::State state);
 
 } // namespace gb

@@ -60,7 +60,4 @@ struct ModelDownloads::Active
     std::int64_t startedNs = 0;
 };
 
-// Stays so until somebody does something.
-bool isFinal(ModelDownloads::State state);
-
 } // namespace gb

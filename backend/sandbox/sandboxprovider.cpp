@@ -49,6 +49,8 @@ Json PlanStep::toJson() const
         json["bytes"] = *bytes;
     if (seconds)
         json["seconds"] = *seconds;
+    if (!page.empty())
+        json["page"] = page;
     return json;
 }
 

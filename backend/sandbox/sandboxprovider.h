@@ -58,6 +58,7 @@ struct PlanStep
     bool reused = false;
     std::optional<std::int64_t> bytes;
     std::optional<double> seconds; // what it took the last time
+    std::string page = {}; // of a model's hub, where access has to be asked for
 
     Json toJson() const;
 };
@@ -84,6 +85,17 @@ struct SandboxRequest
     std::map<std::string, std::string> secrets; // values of spec.secrets that were found
 };
 
+// Where the fetching of a model is.
+struct ModelProgress
+{
+    std::string state; // queued, resolving, downloading, verifying, stalled, paused
+    std::int64_t done = 0; // bytes
+    std::optional<std::int64_t> total;
+    std::optional<double> rate;
+    std::optional<double> remainingSeconds;
+    std::string trouble; // what it waits for
+};
+
 // How a creation tells of itself and is told to stop. Called from the thread that runs it.
 class ProvisionWatch
 {
@@ -92,6 +104,7 @@ public:
     virtual bool isCancelled() const = 0;
     virtual void onPlan(const std::vector<PlanStep>& steps) = 0;
     virtual void onStep(const PlanStep& step, std::size_t index) = 0;
+    virtual void onModel(const ModelProgress& progress) = 0; // of the step under way
     virtual void onOutput(std::string_view text) = 0;
 };
 
@@ -164,7 +177,8 @@ public:
     virtual Result<CollectedImages> collect(const std::vector<SandboxRecord>& wanted) = 0;
 };
 
-// Models a provider may show to sandboxes, from wherever the person keeps them.
+// Models a provider may show to sandboxes, from wherever the person keeps them. Everything here blocks and
+// may be called from any thread.
 class ModelSource
 {
 public:
@@ -178,6 +192,23 @@ public:
     virtual Result<std::vector<File>> files(
         const std::string& model, const std::map<std::string, std::string>& environment) = 0;
     virtual std::vector<LocalModel> list(const std::map<std::string, std::string>& environment) = 0;
+
+    struct Missing
+    {
+        // What is to come, by model: the base of an adapter comes with it. Nothing when nobody could be
+        // asked.
+        std::optional<std::map<std::string, std::int64_t>> bytes;
+        // Why fetching it cannot succeed: field, fix and perhaps page in its data.
+        std::optional<Error> obstacle;
+    };
+    // What fetching a model that is not here would mean. Answers within seconds.
+    virtual Missing lookUp(
+        const std::string& model, const std::map<std::string, std::string>& environment) = 0;
+    // Brings it here, and the base model of an adapter with it. What was fetched is kept when it fails or is
+    // cancelled, so that the next time goes on from there.
+    virtual Status fetch(const std::string& model, const std::map<std::string, std::string>& environment,
+        const std::function<void(const ModelProgress&)>& onProgress,
+        const std::function<bool()>& isCancelled) = 0;
 };
 
 } // namespace gb

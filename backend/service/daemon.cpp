@@ -84,7 +84,9 @@ Daemon::~Daemon()
     }
     if (m_listener.valid())
         ::unlink(m_socketPath.c_str());
-    m_sandboxes.reset();
+    m_sandboxes.reset(); // nobody waits for a model after it
+    if (m_options.modelSource)
+        m_options.modelSource->useQueue(nullptr);
     QThreadPool::globalInstance()->waitForDone();
     // Before the parts: it brings its last answers to them.
     m_store->setListener({});
@@ -132,6 +134,8 @@ Status Daemon::openSecrets()
         for (const auto& [name, value] : m_secrets->values())
             values.push_back({name, value});
         m_store->setSecretValues(values);
+        if (m_options.modelSource)
+            m_options.modelSource->setStoredToken(m_secrets->value("HF_TOKEN"));
     };
     tell();
     connect(m_secrets.get(), &SecretStore::changed, this, tell);
@@ -148,6 +152,9 @@ Status Daemon::openModels()
     if (!models)
         return fail(models.error());
     m_models = std::move(*models);
+    m_modelWaits = std::make_unique<ModelWaits>(m_models.get());
+    if (m_options.modelSource)
+        m_options.modelSource->useQueue(m_modelWaits.get());
     const auto show = [this](const std::string& id) { m_state.set("models", id, m_models->item(id)); };
     for (const std::string& id : m_models->ids())
         show(id);

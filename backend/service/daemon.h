@@ -18,8 +18,10 @@
 
 #include "dispatcher.h"
 #include "eventfeeds.h"
+#include "hubmodelsource.h"
 #include "interfaces.h"
 #include "joblist.h"
+#include "modelwaits.h"
 #include "sandboxes.h"
 #include "statehub.h"
 
@@ -31,6 +33,7 @@ struct DaemonOptions
     std::string build;
     int idleExitMs = 0; // 0: as the settings say
     SandboxProviders sandboxProviders = {};
+    std::shared_ptr<HubModelSource> modelSource = {}; // what those providers fetch models from
 };
 
 // The one process that owns what must outlive a window. Whoever makes one holds the lock of the data folder.
@@ -81,6 +84,7 @@ private:
     std::unique_ptr<Interfaces> m_interfaces;
     std::unique_ptr<SecretStore> m_secrets;
     std::unique_ptr<ModelDownloads> m_models;
+    std::unique_ptr<ModelWaits> m_modelWaits;
     std::unique_ptr<Sandboxes> m_sandboxes;
 
     fs::path m_socketPath;

@@ -8,7 +8,9 @@
 
 #include "background.h"
 #include "dispatcher.h"
+#include "hubmodelsource.h"
 #include "joblist.h"
+#include "sandboxes.h"
 #include "services.h"
 
 namespace gb::service {
@@ -49,10 +51,11 @@ struct RemoveModelParams
     std::string model;
     std::optional<bool> all;
     std::optional<bool> loose;
+    std::optional<bool> force;
     static auto fields()
     {
         return std::tuple(field("model", &RemoveModelParams::model), field("all", &RemoveModelParams::all),
-            field("loose", &RemoveModelParams::loose));
+            field("loose", &RemoveModelParams::loose), field("force", &RemoveModelParams::force));
     }
 };
 
@@ -79,19 +82,11 @@ struct DownloadPriorityParams
     }
 };
 
-// Where models come from is said by the client's environment, not by the daemon's. A token that it does not
-// name may have been given to us to keep.
 hub::HubSettings hubSettingsOf(const Reply& reply, const SecretStore& secrets)
 {
     const auto variables = reply.caller().environment;
-    return hub::HubSettings::fromEnvironment([&](std::string_view name) {
-        const auto it = variables ? variables->find(std::string(name))
-                                  : std::map<std::string, std::string>::const_iterator();
-        if (variables && it != variables->end())
-            return it->second;
-        // The older of the two names is asked for when the other is not set.
-        return name == "HUGGING_FACE_HUB_TOKEN" ? secrets.value("HF_TOKEN") : std::string();
-    });
+    return hubSettingsFrom(
+        variables ? *variables : std::map<std::string, std::string>(), secrets.value("HF_TOKEN"));
 }
 
 Result<api::Answer> toAnswer(Result<Json> result)
@@ -146,6 +141,20 @@ Result<Json> verifyModel(
         cancel);
 }
 
+// What a sandbox shows is bound file by file: deleted, it would be gone for whoever opens it next, and free
+// nothing before the sandbox ends.
+Status checkUnused(const Sandboxes& sandboxes, const std::string& repo)
+{
+    const auto users = sandboxes.usersOf(repo);
+    if (users.empty())
+        return {};
+    std::string names;
+    for (const std::string& name : users)
+        names += (names.empty() ? "" : ", ") + name;
+    return fail("models.in_use", repo + " is used by " + names + ", which runs; stop it first, or force it",
+        Json{{"repo", repo}, {"sandboxes", users}});
+}
+
 void bindModelQueries(Binder& binder, const Services& services)
 {
     QObject* guard = services.jobs;
@@ -177,11 +186,16 @@ void bindModelQueries(Binder& binder, const Services& services)
                         return verifyModel(settings, name, repair, control);
                     }))));
         });
-    binder.bind<RemoveModelParams>(
-        "models.rm", [guard, secrets](const RemoveModelParams& params, const std::string&, Reply reply) {
+    binder.bind<RemoveModelParams>("models.rm",
+        [guard, secrets, sandboxes = services.sandboxes](
+            const RemoveModelParams& params, const std::string&, Reply reply) {
             const auto name = hub::ModelName::parse(params.model);
             if (!name)
                 return reply.refuse(name.error());
+            if (!params.force.value_or(false) && !params.loose.value_or(false)) {
+                if (const Status unused = checkUnused(*sandboxes, name->repo); !unused)
+                    return reply.refuse(unused.error());
+            }
             const hub::HubSettings settings = hubSettingsOf(reply, *secrets);
             const std::string revision = params.all.value_or(false) ? "" : name->revision;
             answerFromPool(guard, std::move(reply),

@@ -206,6 +206,19 @@ std::vector<SandboxRecord> Sandboxes::wanted() const
     return records;
 }
 
+std::vector<std::string> Sandboxes::usersOf(const std::string& model) const
+{
+    std::vector<std::string> names;
+    for (const SandboxRecord& record : wanted()) {
+        const bool isUser = std::ranges::any_of(record.spec.models, [&](const ModelSpec& used) {
+            return (used.path.empty() && used.name == model) || (used.isPeft && used.baseModel == model);
+        });
+        if (isUser)
+            names.push_back(stringOr(record.details, "name"));
+    }
+    return names;
+}
+
 void Sandboxes::onPool(std::function<void()> task)
 {
     m_pool.start(std::move(task));

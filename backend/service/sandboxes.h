@@ -65,6 +65,8 @@ public:
     // An id, or a name only one live sandbox has.
     Result<SandboxRecord> find(const std::string& sandbox) const;
     std::vector<SandboxRecord> wanted() const; // whose layers must stay
+    // Names of those that are alive and show this model of the hub's cache.
+    std::vector<std::string> usersOf(const std::string& model) const;
     fs::path folderOf(const std::string& id) const { return m_parts.dataFolder / "boxes" / id; }
 
     // Asks the keeper; waits a moment for one that is being found again.

@@ -75,13 +75,27 @@ public:
     void onStep(const PlanStep& step, std::size_t index) override
     {
         onOutput("== " + step.title + "\n");
-        Job::Progress progress;
-        progress.done = static_cast<std::int64_t>(index);
-        progress.total = static_cast<std::int64_t>(m_count);
-        progress.unit = "steps";
+        m_progress.done = static_cast<std::int64_t>(index);
+        m_progress.total = static_cast<std::int64_t>(m_count);
+        m_progress.unit = "steps";
+        m_progress.part.reset();
+        m_logged.clear();
         m_control.setMessage(step.title);
-        m_control.setProgress(progress);
+        m_control.setProgress(m_progress);
         m_owner->post([owner = m_owner, id = m_id, index] { owner->onStep(id, index); });
+    }
+    void onModel(const ModelProgress& now) override
+    {
+        m_progress.part = Job::Part{now.state, now.done, now.total, "bytes", now.rate, now.remainingSeconds};
+        m_control.setProgress(m_progress);
+        // The log has a line when something changes and every ten per cent.
+        std::string line = now.state;
+        if (now.total && *now.total > 0)
+            line += " " + std::to_string(now.done * 10 / *now.total * 10) + " %";
+        if (!now.trouble.empty())
+            line += ": " + now.trouble;
+        if (std::exchange(m_logged, line) != line)
+            onOutput(line + "\n");
     }
     void onOutput(std::string_view text) override
     {
@@ -102,6 +116,8 @@ private:
     std::shared_ptr<std::atomic<bool>> m_leaving;
     UniqueFd m_log;
     std::size_t m_count = 0;
+    Job::Progress m_progress;
+    std::string m_logged;
 };
 
 Result<Json> Sandboxes::start(SandboxRequest request)

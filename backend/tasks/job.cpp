@@ -7,6 +7,22 @@
 #include <backend/base/ids.h>
 
 namespace gb {
+namespace {
+
+template <typename Figures>
+Json figuresJson(const Figures& figures)
+{
+    Json json{{"done", figures.done}, {"unit", figures.unit}};
+    if (figures.total)
+        json["total"] = *figures.total;
+    if (figures.rate)
+        json["rate"] = *figures.rate;
+    if (figures.remainingSeconds)
+        json["remaining_s"] = *figures.remainingSeconds;
+    return json;
+}
+
+} // namespace
 
 Job::Job(std::string kind, std::string title, QObject* parent)
     : QObject(parent), m_id(newId()), m_kind(std::move(kind)), m_title(std::move(title)),
@@ -66,13 +82,11 @@ void Job::finish(Result<Json> outcome)
 
 Json Job::toJson() const
 {
-    Json progress{{"done", m_progress.done}, {"unit", m_progress.unit}};
-    if (m_progress.total)
-        progress["total"] = *m_progress.total;
-    if (m_progress.rate)
-        progress["rate"] = *m_progress.rate;
-    if (m_progress.remainingSeconds)
-        progress["remaining_s"] = *m_progress.remainingSeconds;
+    Json progress = figuresJson(m_progress);
+    if (m_progress.part) {
+        progress["part"] = figuresJson(*m_progress.part);
+        progress["part"]["state"] = m_progress.part->state;
+    }
     Json item{{"id", m_id}, {"kind", m_kind}, {"title", m_title}, {"state", toString(m_state)},
         {"progress", std::move(progress)}, {"message", m_message}, {"started_at", m_startedAt},
         {"cancellable", !isFinished() && !m_cancelRequested}};

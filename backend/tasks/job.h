@@ -19,6 +19,16 @@ class Job : public QObject
 
 public:
     enum class State { Queued, Running, Done, Failed, Cancelled };
+    // What the step under way moves, where a job counts steps.
+    struct Part
+    {
+        std::string state; // a word of whoever does it
+        std::int64_t done = 0;
+        std::optional<std::int64_t> total;
+        std::string unit;
+        std::optional<double> rate;
+        std::optional<double> remainingSeconds;
+    };
     struct Progress
     {
         std::int64_t done = 0;
@@ -26,6 +36,7 @@ public:
         std::string unit; // "bytes", "files", "steps"; empty when done counts nothing in particular
         std::optional<double> rate; // per second
         std::optional<double> remainingSeconds;
+        std::optional<Part> part = {};
     };
 
     Job(std::string kind, std::string title, QObject* parent = nullptr);

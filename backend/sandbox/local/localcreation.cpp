@@ -6,6 +6,7 @@
 #include "hiddenmodels.h"
 #include "hoststart.h"
 #include "localcontents.h"
+#include "localmodels.h"
 #include "localprovider.h"
 
 namespace gb {
@@ -68,11 +69,18 @@ public:
         if (!steps)
             return fail(steps.error());
         m_steps = std::move(*steps);
+        const auto obstacles = m_provider.lookUpModels(m_start, m_steps);
         m_watch.onPlan(m_steps);
-        Status done = [this]() -> Status {
+        Status done = [&]() -> Status {
             GB_TRY(begin("isolation"));
             GB_TRY(m_provider.proveIsolation());
             GB_TRY(LocalRecipe::checkInputs(m_start));
+            // What cannot come is said before anything is waited for.
+            if (!obstacles.empty()) {
+                GB_TRY(begin(obstacles.front().step));
+                return fail(obstacles.front().error);
+            }
+            GB_TRY(fetchModels());
             auto launch = makeLaunchSpec();
             if (!launch)
                 return fail(launch.error());
@@ -120,12 +128,34 @@ private:
         GB_TRY(m_provider.m_images.prepare());
         if (!m_start.spec.interpreter.empty())
             GB_TRY(begin("interpreter"));
-        auto launch = m_recipe.make(progress());
+        return m_recipe.make(progress());
+    }
+
+    // Before the layers: what is refused is refused soon.
+    Status fetchModels()
+    {
         for (const ModelSpec& model : m_start.spec.models) {
-            if (launch)
-                GB_TRY(begin("model:" + model.name));
+            GB_TRY(begin("model:" + model.name));
+            for (const std::string& name : modelsToFetch(m_start, model))
+                GB_TRY(fetchModel(name));
         }
-        return launch;
+        return {};
+    }
+
+    Status fetchModel(const std::string& name)
+    {
+        // It may have come with an adapter meanwhile.
+        GB_TRY(m_provider.addModelFiles(m_start, name));
+        if (!m_start.toFetch.contains(name))
+            return {};
+        GB_TRY(m_provider.m_options.models->fetch(
+            name, m_start.environment, [this](const ModelProgress& now) { m_watch.onModel(now); },
+            [this] { return m_watch.isCancelled(); }));
+        GB_TRY(m_provider.addModelFiles(m_start, name));
+        if (m_start.toFetch.contains(name))
+            return fail("sandbox.model_missing", name + " was fetched and is not in the cache",
+                Json{{"field", "models"}, {"model", name}});
+        return {};
     }
 
     Status launchKeeper(const LaunchSpec& launch)

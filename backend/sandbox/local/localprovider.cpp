@@ -21,6 +21,7 @@
 
 #include "hoststart.h"
 #include "isolationproof.h"
+#include "localmodels.h"
 #include "ownpython.h"
 
 namespace gb {
@@ -49,23 +50,6 @@ std::vector<std::string> interpreterCandidates(const std::map<std::string, std::
     if (found.size() > mostInterpreters)
         found.resize(mostInterpreters);
     return found;
-}
-
-std::int64_t bytesIn(const fs::path& path)
-{
-    constexpr int mostEntries = 200'000; // a plan is an estimate
-    std::error_code error;
-    if (fs::is_regular_file(path, error))
-        return static_cast<std::int64_t>(fs::file_size(path, error));
-    std::int64_t sum = 0;
-    int count = 0;
-    for (fs::recursive_directory_iterator it(path, error), end; !error && it != end && count < mostEntries;
-         it.increment(error), ++count) {
-        std::error_code ignored;
-        if (it->is_regular_file(ignored) && !it->is_symlink(ignored))
-            sum += static_cast<std::int64_t>(it->file_size(ignored));
-    }
-    return sum;
 }
 
 bool isInFolder(const std::string& path, const fs::path& folder)
@@ -167,12 +151,9 @@ Result<StartRequest> LocalProvider::startRequest(const SandboxRequest& request) 
         if (model.isPeft && !model.baseModel.empty())
             needed.insert(model.baseModel);
     }
-    for (const std::string& name : needed) {
-        auto files = m_options.models ? m_options.models->files(name, request.environment)
-                                      : Result<std::vector<ModelSource::File>>();
-        if (files && !files->empty())
-            start.modelFiles.push_back({name, std::move(*files)});
-    }
+    start.environment = request.environment;
+    for (const std::string& name : needed)
+        GB_TRY(addModelFiles(start, name));
     return start;
 }
 
@@ -180,6 +161,8 @@ Result<std::vector<PlanStep>> LocalProvider::stepsOf(const StartRequest& request
 {
     const SandboxSpec& spec = request.spec;
     std::vector<PlanStep> steps{{"isolation", "Prove the isolation", "isolation", m_isProven, {}, {}}};
+    for (const ModelSpec& model : spec.models)
+        steps.push_back(modelStep(request, model));
     if (!spec.interpreter.empty()) {
         steps.push_back(
             {"interpreter", "Use " + spec.interpreter, "layer", true, std::nullopt, std::nullopt});
@@ -196,14 +179,6 @@ Result<std::vector<PlanStep>> LocalProvider::stepsOf(const StartRequest& request
             }
             steps.push_back(std::move(step));
         }
-    }
-    for (const ModelSpec& model : spec.models) {
-        std::int64_t bytes = model.path.empty() ? 0 : bytesIn(request.local(model.path));
-        for (const ModelFiles& one : request.modelFiles) {
-            for (const ModelSource::File& file : one.files)
-                bytes += one.name == model.name ? bytesIn(file.source) : 0;
-        }
-        steps.push_back({"model:" + model.name, "Model " + model.name, "model", true, bytes, {}});
     }
     steps.push_back({"start", "Start the sandbox", "start", false, {}, {}});
     for (const auto* mounts : {&spec.localFiles, &spec.localDirs}) {
@@ -228,6 +203,8 @@ Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
         return plan;
     }
     plan.steps = std::move(*steps);
+    for (const Obstacle& obstacle : lookUpModels(*start, plan.steps))
+        plan.problems.push_back(problemFrom(obstacle.error));
     if (start->network) {
         for (const NetworkPlace& place : start->network->places)
             plan.hosts.push_back(place.text());

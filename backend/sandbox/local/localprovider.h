@@ -49,6 +49,15 @@ private:
 
     Result<StartRequest> startRequest(const SandboxRequest& request) const;
     Result<std::vector<PlanStep>> stepsOf(const StartRequest& request) const;
+    PlanStep modelStep(const StartRequest& request, const ModelSpec& model) const;
+    struct Obstacle
+    {
+        std::string step;
+        Error error;
+    };
+    // What keeps models from being fetched; puts the bytes that are to come into their steps.
+    std::vector<Obstacle> lookUpModels(const StartRequest& request, std::vector<PlanStep>& steps) const;
+    Status addModelFiles(StartRequest& request, const std::string& model) const;
     // That what is inside cannot see out: once per start of the daemon, and again when bubblewrap was
     // replaced.
     Status proveIsolation();

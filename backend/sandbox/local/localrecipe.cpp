@@ -50,12 +50,13 @@ std::string modelPlace(std::string name)
     return "/models/" + name;
 }
 
-// Each model and each base it needs has to be there, from whichever place.
+// Each model and each base it needs has to be there, from whichever place, or come before the start.
 Status checkModels(const StartRequest& request)
 {
     const auto isHere = [&](const std::string& name) {
         const auto called = [&](const auto& model) { return model.name == name; };
-        return std::ranges::any_of(request.models, called) || std::ranges::any_of(request.modelFiles, called)
+        return request.toFetch.contains(name) || std::ranges::any_of(request.models, called)
+            || std::ranges::any_of(request.modelFiles, called)
             || std::ranges::any_of(request.spec.models,
                 [&](const ModelSpec& model) { return model.name == name && !model.path.empty(); });
     };

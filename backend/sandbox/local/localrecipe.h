@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <set>
+
 #include <backend/sandbox/sandboxprovider.h>
 #include <rpc/launch/launchspec.h>
 
@@ -26,6 +28,8 @@ struct StartRequest
     std::map<std::string, std::string> secrets; // values of spec.secrets that were found
     std::vector<LocalModel> models; // beyond those that name a path in the spec
     std::vector<ModelFiles> modelFiles; // those of the hub's cache
+    std::set<std::string> toFetch; // not here yet; empty once it starts
+    std::map<std::string, std::string> environment; // the client's
     BuildSettings build;
     std::optional<NetworkPlan> network; // where the network is a list of hosts
     std::map<std::string, std::string> pip; // what pip inside is told, where it has a network

@@ -285,8 +285,9 @@ class Models(_Group):
         job: str = self._get("models.verify", model=model, repair=repair)["job"]
         return job
 
-    def rm(self, model: str, all: Optional[bool] = None, loose: Optional[bool] = None) -> Json:
-        return self._change("models.rm", model=model, all=all, loose=loose)
+    def rm(self, model: str, all: Optional[bool] = None, loose: Optional[bool] = None,
+           force: Optional[bool] = None) -> Json:
+        return self._change("models.rm", model=model, all=all, loose=loose, force=force)
 
     def pause(self, download: Optional[str] = None) -> None:
         self._change("models.pause", download=download)

@@ -120,18 +120,25 @@ void addFiles(test::HubRepo& repo, const fs::path& folder)
     }
 }
 
-// serve MODEL [--folder DIR] [--make PATH BYTES] [--claim PATH BYTES] [--rate BYTES]: makes content of that
-// size, or only lists it under a false hash. Prints its address; every line on standard input is answered
-// with the figures so far; ends with standard input.
+// serve MODEL [--folder DIR] [--make PATH BYTES] [--claim PATH BYTES] [--gated] [--model NAME …] [--rate
+// BYTES]: makes content of that size, or only lists it under a false hash; --model begins another one. Prints
+// its address; every line on standard input is answered with the figures so far; ends with standard input.
 int serve(const Arguments& arguments)
 {
     test::HubServer files;
     test::HubServer hub;
     hub.setToken("secret");
-    test::HubRepo& repo = hub.addRepo(arguments.at(0));
+    test::HubRepo& first = hub.addRepo(arguments.at(0));
+    test::HubRepo* current = &first;
+    Json names = Json::object();
     for (std::size_t i = 1; i < arguments.size(); ++i) {
+        test::HubRepo& repo = *current;
         if (arguments[i] == "--folder")
             addFiles(repo, arguments.at(++i));
+        else if (arguments[i] == "--model")
+            current = &hub.addRepo(arguments.at(++i));
+        else if (arguments[i] == "--gated")
+            repo.gated = "manual";
         else if (arguments[i] == "--rate")
             files.setBytesPerSecond(std::stoll(arguments.at(++i)));
         else if (arguments[i] == "--make") {
@@ -146,10 +153,9 @@ int serve(const Arguments& arguments)
         }
     }
     hub.setLfsHost(&files);
-    Json names = Json::object();
-    for (const auto& [path, file] : repo.files)
+    for (const auto& [path, file] : first.files)
         names[path] = file.lfs ? files.url() + "/lfs/" + file.sha256() : file.blobId();
-    std::cout << Json{{"url", hub.url()}, {"commit", repo.commit}, {"files", names}}.dump() << std::endl;
+    std::cout << Json{{"url", hub.url()}, {"commit", first.commit}, {"files", names}}.dump() << std::endl;
     for (std::string line; std::getline(std::cin, line);) {
         std::int64_t leaked = 0;
         for (const auto& request : files.requests())
