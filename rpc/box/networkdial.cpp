@@ -84,29 +84,38 @@ Result<UniqueFd> connectToAny(const std::vector<NetworkAddress>& addresses, cons
     return fail(last);
 }
 
+std::int64_t answerDeadline()
+{
+    return monotonicNs() + static_cast<std::int64_t>(answerMs) * 1'000'000;
+}
+
+Status readByte(int fd, std::int64_t deadline, std::string& bytes)
+{
+    pollfd readable{fd, POLLIN, 0};
+    const std::int64_t left = (deadline - monotonicNs()) / 1'000'000;
+    char byte = 0;
+    if (left <= 0 || ::poll(&readable, 1, static_cast<int>(left)) != 1 || ::recv(fd, &byte, 1, 0) != 1)
+        return fail("network.unreachable", "the proxy of this machine does not answer");
+    bytes += byte;
+    return {};
+}
+
 // The head of an answer, byte by byte, because what follows belongs to the tunnel.
 Result<std::string> readHead(int fd)
 {
     constexpr std::size_t longest = 16U << 10U;
-    const std::int64_t deadline = monotonicNs() + static_cast<std::int64_t>(answerMs) * 1'000'000;
+    const std::int64_t deadline = answerDeadline();
     std::string head;
-    while (!head.ends_with("\r\n\r\n")) {
-        pollfd readable{fd, POLLIN, 0};
-        const std::int64_t left = (deadline - monotonicNs()) / 1'000'000;
-        char byte = 0;
-        if (left <= 0 || ::poll(&readable, 1, static_cast<int>(left)) != 1 || ::recv(fd, &byte, 1, 0) != 1
-            || head.size() >= longest)
-            return fail("network.unreachable", "the proxy of this machine does not answer");
-        head += byte;
-    }
+    while (!head.ends_with("\r\n\r\n"))
+        GB_TRY(readByte(fd, head.size() < longest ? deadline : 0, head));
     return head;
 }
 
 Status askForTunnel(int fd, const NetworkTarget& target, const UpstreamProxy& upstream)
 {
     std::string request = "CONNECT " + target.text() + " HTTP/1.1\r\nHost: " + target.text() + "\r\n";
-    if (!upstream.authorization.empty())
-        request += "Proxy-Authorization: " + upstream.authorization + "\r\n";
+    if (!upstream.credentials.empty())
+        request += "Proxy-Authorization: " + upstream.authorization() + "\r\n";
     request += "\r\n";
     if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
         return fail("network.unreachable", "the proxy of this machine does not listen");
@@ -120,8 +129,98 @@ Status askForTunnel(int fd, const NetworkTarget& target, const UpstreamProxy& up
     return {};
 }
 
+Status sendAll(int fd, std::string_view bytes)
+{
+    if (::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()))
+        return {};
+    return fail("network.unreachable", "the proxy of this machine does not listen");
+}
+
+Result<std::string> readBytes(int fd, std::size_t count)
+{
+    const std::int64_t deadline = answerDeadline();
+    std::string bytes;
+    while (bytes.size() < count)
+        GB_TRY(readByte(fd, deadline, bytes));
+    return bytes;
+}
+
+std::string counted(const std::string& text)
+{
+    return std::string(1, static_cast<char>(text.size())) + text;
+}
+
+// What the numbers of RFC 1928 and 1929 mean.
+namespace socks {
+constexpr char version = 5;
+constexpr char passwordVersion = 1;
+constexpr char noPassword = 0;
+constexpr char withPassword = 2;
+constexpr char connect = 1;
+constexpr char byName = 3;
+constexpr char isV4 = 1;
+constexpr char isV6 = 4;
+constexpr std::size_t longestText = 255;
+} // namespace socks
+
+Status authorizeAtSocks(int fd, const UpstreamProxy& upstream)
+{
+    const bool hasPassword = !upstream.credentials.empty();
+    const char wanted = hasPassword ? socks::withPassword : socks::noPassword;
+    GB_TRY(sendAll(fd, std::string{socks::version, 1, wanted}));
+    const auto method = readBytes(fd, 2);
+    if (!method)
+        return fail(method.error());
+    if (*method != std::string{socks::version, wanted})
+        return fail("network.unreachable", "the proxy of this machine wants another way to log in");
+    if (!hasPassword)
+        return {};
+    const auto colon = upstream.credentials.find(':');
+    const std::string user = upstream.credentials.substr(0, colon);
+    const std::string password = colon == std::string::npos ? "" : upstream.credentials.substr(colon + 1);
+    if (user.size() > socks::longestText || password.size() > socks::longestText)
+        return fail("network.unreachable", "the name or password of this machine's proxy is too long");
+    GB_TRY(sendAll(fd, std::string(1, socks::passwordVersion) + counted(user) + counted(password)));
+    const auto answer = readBytes(fd, 2);
+    if (!answer)
+        return fail(answer.error());
+    return answer->at(1) == 0 ? Status()
+                              : fail("network.unreachable", "the proxy of this machine refuses its password");
+}
+
+// By name, so that the proxy resolves it.
+Status askForSocksTunnel(int fd, const NetworkTarget& target, const UpstreamProxy& upstream)
+{
+    constexpr int byteBits = 8;
+    constexpr int lowByte = 0xff;
+    GB_TRY(authorizeAtSocks(fd, upstream));
+    std::string request{socks::version, socks::connect, 0, socks::byName};
+    request += counted(target.host);
+    request += static_cast<char>(target.port >> byteBits);
+    request += static_cast<char>(target.port & lowByte);
+    GB_TRY(sendAll(fd, request));
+    const auto head = readBytes(fd, 5);
+    if (!head)
+        return fail(head.error());
+    if (head->at(1) != 0)
+        return fail("network.unreachable",
+            "the proxy of this machine does not reach " + target.text() + " (SOCKS "
+                + std::to_string(static_cast<int>(head->at(1))) + ")");
+    // The address it uses itself, of whichever kind, and a port; one byte of it is read.
+    constexpr std::size_t v4Bytes = 4;
+    constexpr std::size_t v6Bytes = 16;
+    const char kind = head->at(3);
+    const std::size_t address = kind == socks::isV4 ? v4Bytes
+        : kind == socks::isV6                       ? v6Bytes
+                                                    : 1 + static_cast<unsigned char>(head->at(4));
+    const auto rest = readBytes(fd, address + 2 - 1);
+    return rest ? Status() : fail(rest.error());
+}
+
 Result<Dialled> dialUpstream(const NetworkTarget& target, const UpstreamProxy& upstream, NetworkUse use)
 {
+    if (!upstream.refusal.empty())
+        return fail("network.unreachable", upstream.refusal);
     // The person named it: wherever it is, it may be connected to.
     const auto addresses = resolveName(upstream.host);
     if (!addresses)
@@ -129,6 +228,10 @@ Result<Dialled> dialUpstream(const NetworkTarget& target, const UpstreamProxy& u
     auto fd = connectToAny(*addresses, {upstream.host, upstream.port});
     if (!fd)
         return fail(fd.error());
+    if (upstream.kind == UpstreamProxy::Kind::Socks5) {
+        GB_TRY(askForSocksTunnel(fd->get(), target, upstream));
+        return Dialled{std::move(*fd), false};
+    }
     if (use == NetworkUse::Tunnel)
         GB_TRY(askForTunnel(fd->get(), target, upstream));
     return Dialled{std::move(*fd), use == NetworkUse::PlainRequest};

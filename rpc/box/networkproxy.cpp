@@ -193,7 +193,7 @@ void NetworkProxy::join(std::uint64_t number, const Request& request, Dialled di
 {
     const auto& upstream = m_dialling->options.rules.upstream;
     const std::string first = request.plain
-        ? request.plain->handedOn(dialled.isProxy && upstream ? upstream->authorization : std::string(),
+        ? request.plain->handedOn(dialled.isProxy && upstream ? upstream->authorization() : std::string(),
             dialled.isProxy ? NetworkRequest::For::Proxy : NetworkRequest::For::Server)
         : request.early;
     const std::string established = request.plain ? "" : "HTTP/1.1 200 Connection established\r\n\r\n";

@@ -108,8 +108,14 @@ Result<UpstreamProxy> readUpstream(const Json& json)
     UpstreamProxy upstream;
     upstream.host = stringOr(json, "host");
     upstream.port = static_cast<int>(integerOr(json, "port"));
-    if (const std::string credentials = stringOr(json, "credentials"); !credentials.empty())
-        upstream.authorization = "Basic " + base64(credentials);
+    upstream.credentials = stringOr(json, "credentials");
+    upstream.refusal = stringOr(json, "refused");
+    if (!upstream.refusal.empty())
+        return upstream;
+    if (const std::string kind = stringOr(json, "kind", "http"); kind == "socks5")
+        upstream.kind = UpstreamProxy::Kind::Socks5;
+    else if (kind != "http")
+        return fail("config.network", "the upstream proxy is of no kind that is known here");
     if (upstream.host.empty() || upstream.port < 1)
         return fail("config.network", "the upstream proxy needs a host and a port");
     return upstream;
@@ -199,6 +205,11 @@ std::string NetworkTarget::text() const
 {
     const bool isV6 = host.find(':') != std::string::npos;
     return (isV6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string UpstreamProxy::authorization() const
+{
+    return credentials.empty() ? "" : "Basic " + base64(credentials);
 }
 
 Result<NetworkRules> NetworkRules::fromJson(const Json& json)

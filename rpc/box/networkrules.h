@@ -55,9 +55,15 @@ struct NetworkTarget
 // The person's own way out, when it leads through a proxy.
 struct UpstreamProxy
 {
+    enum class Kind { Http, Socks5 };
+
+    Kind kind = Kind::Http;
     std::string host;
     int port = 0;
-    std::string authorization; // the header's value, or nothing
+    std::string credentials; // "user:password", or nothing
+    std::string refusal; // why it cannot be used, and then nothing that would need it is reached
+
+    std::string authorization() const; // the value of a header, or nothing
 };
 
 // What a sandbox may reach.

@@ -10,6 +10,7 @@
 
 #include "buildsettings.h"
 #include "hostcommand.h"
+#include "otherindexes.h"
 
 namespace gb {
 namespace {
@@ -106,25 +107,37 @@ std::string percentDecoded(const std::string& text)
     return out;
 }
 
-// "http://user:password@proxy:3128"; other kinds of proxies are not spoken to.
+// "http://user:password@proxy:3128" or "socks5h://proxy"; one of another kind is not spoken to, and whoever
+// would need it is told so.
+Json upstreamOf(const std::string& name, const std::string& url)
+{
+    constexpr int socksPort = 1080;
+    const std::string whole = url.find("://") == std::string::npos ? "http://" + url : url;
+    const std::string scheme = whole.substr(0, whole.find("://"));
+    const bool isSocks = scheme == "socks5" || scheme == "socks5h";
+    const std::string rest = whole.substr(scheme.size() + 3);
+    const auto place = isSocks || scheme == "http" ? placeOfUrl("http://" + rest) : std::nullopt;
+    if (!place)
+        return Json{{"refused",
+            name + " of this machine names a proxy of a kind that sandboxes cannot use (" + scheme
+                + "); set it to one of http:// or socks5h://"}};
+    const std::string authority = rest.substr(0, rest.find_first_of("/?#"));
+    const auto at = authority.rfind('@');
+    const bool hasPort = authority.find(':', at == std::string::npos ? 0 : at) != std::string::npos;
+    Json json{{"host", place->host}, {"port", isSocks && !hasPort ? socksPort : place->port}};
+    if (isSocks)
+        json["kind"] = "socks5";
+    if (at != std::string::npos)
+        json["credentials"] = percentDecoded(authority.substr(0, at));
+    return json;
+}
+
 Json upstreamFrom(const Texts& environment)
 {
     for (const char* name :
         {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "http_proxy", "HTTP_PROXY"}) {
-        const std::string url = textOr(environment, name);
-        if (url.empty())
-            continue;
-        const std::string whole = url.find("://") == std::string::npos ? "http://" + url : url;
-        const auto place = whole.starts_with("http://") ? placeOfUrl(whole) : std::nullopt;
-        if (!place)
-            return {};
-        Json json{{"host", place->host}, {"port", place->port}};
-        constexpr std::size_t behindScheme = 7;
-        const std::string authority =
-            whole.substr(behindScheme, whole.find_first_of("/?#", behindScheme) - behindScheme);
-        if (const auto at = authority.rfind('@'); at != std::string::npos)
-            json["credentials"] = percentDecoded(authority.substr(0, at));
-        return json;
+        if (const std::string url = textOr(environment, name); !url.empty())
+            return upstreamOf(name, url);
     }
     return {};
 }
@@ -217,6 +230,10 @@ Texts pipEnvironment(const Texts& environment)
             out[name] = std::move(value);
     }
     out["PIP_DISABLE_PIP_VERSION_CHECK"] = "1";
+    for (const char* name : {"NPM_CONFIG_REGISTRY", "npm_config_registry"}) {
+        if (std::string value = textOr(environment, name); !value.empty())
+            out["NPM_CONFIG_REGISTRY"] = std::move(value);
+    }
     return out;
 }
 
@@ -237,7 +254,15 @@ std::optional<NetworkPlan> planNetwork(const SandboxSpec& spec, const Texts& env
     if (spec.scoped || !isList)
         return std::nullopt;
     NetworkPlan plan;
+    const auto channels = condaChannels(environment);
     plan.places = packageIndexes(environment);
+    const auto registries = npmRegistries(environment);
+    for (const auto* urls : {&registries, &channels}) {
+        for (const std::string& url : *urls)
+            addUrls(plan.places, url);
+    }
+    if (registries.empty())
+        addUrls(plan.places, defaultNpmRegistry(spec, environment));
     for (const std::string& entry : spec.network.hosts)
         addOnce(plan.places, placeOfEntry(entry));
     plan.upstream = upstreamFrom(environment);

@@ -32,7 +32,7 @@ NetworkPlace placeOfEntry(const std::string& entry);
 // itself says: the machine's, or that of the environment the person is in.
 std::vector<NetworkPlace> packageIndexes(const std::map<std::string, std::string>& environment);
 
-// The environment in which pip inside finds them.
+// The environment in which pip and npm inside find them.
 std::map<std::string, std::string> pipEnvironment(const std::map<std::string, std::string>& environment);
 
 // What a sandbox may reach: the member `network` of the keeper's configuration, or null where it is no list.

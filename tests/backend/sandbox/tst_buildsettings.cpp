@@ -9,6 +9,7 @@
 
 #include <backend/base/files.h>
 #include <backend/sandbox/local/buildsettings.h>
+#include <backend/sandbox/local/packageindexes.h>
 #include <backend/sandbox/local/torchbuild.h>
 
 #include <tests/support/temporary.h>
@@ -111,6 +112,67 @@ private Q_SLOTS:
             (std::vector<std::string>{"torch==2.13.0+cpu", "torchvision==0.9.0+cpu"}));
         QCOMPARE(cpuTorchConstraints(env, "3.13"), std::vector<std::string>{"torch==2.14.0+cpu"});
         QVERIFY(cpuTorchConstraints({}, "3.11").empty());
+    }
+
+    void indexesOfOtherToolsAreReached()
+    {
+        const test::TemporaryFolder home;
+        const auto write = [&](const char* name, const char* text) {
+            QVERIFY(writeFileAtomic(home.path() / name, text).has_value());
+        };
+        const std::map<std::string, std::string> environment{{"HOME", home.path().string()},
+            {"PIP_INDEX_URL", "https://pip.example/simple"},
+            {"NPM_CONFIG_REGISTRY", "https://npm.example:4873/"},
+            {"CONDA_CHANNELS", "bare-name,https://channel.example/free"}};
+        write(".npmrc",
+            "; registry=https://comment.example\n//npm.example/:_authToken=secret\n"
+            "registry = \"https://file.example/npm\"\n@ours:registry=https://scope.example\n");
+        write(".condarc",
+            "proxy_servers:\n  https: http://proxy.example\nchannels:\n  - conda-forge\n"
+            "  - https://one.example/a # https://comment.example\ncustom_channels: {x: "
+            "https://two.example, y: \"https://three.example/y\"}\nssl_verify: http\n");
+        SandboxSpec spec;
+        const auto plan = planNetwork(spec, environment);
+        QVERIFY(plan);
+        std::vector<std::string> hosts;
+        for (const NetworkPlace& place : plan->places)
+            hosts.push_back(place.text());
+        QCOMPARE(hosts,
+            (std::vector<std::string>{"pip.example", "npm.example:4873", "file.example", "scope.example",
+                "channel.example", "one.example", "two.example", "three.example"}));
+        QCOMPARE(
+            pipEnvironment(environment).at("NPM_CONFIG_REGISTRY"), std::string("https://npm.example:4873/"));
+        spec.scoped = true;
+        QVERIFY(!planNetwork(spec, environment)); // the control: it reaches nothing
+    }
+
+    void onesOwnProxyIsTakenOrNamed_data()
+    {
+        QTest::addColumn<QString>("url");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("plain") << "http://me:a%40b@proxy.example:3128"
+                               << R"({"host":"proxy.example","port":3128,"credentials":"me:a@b"})";
+        QTest::newRow("without a scheme") << "proxy.example:80"
+                                          << R"({"host":"proxy.example","port":80})";
+        QTest::newRow("socks") << "socks5h://proxy.example"
+                               << R"({"host":"proxy.example","port":1080,"kind":"socks5"})";
+        QTest::newRow("socks with a port")
+            << "socks5://a:b@proxy.example:9"
+            << R"({"host":"proxy.example","port":9,"kind":"socks5","credentials":"a:b"})";
+        QTest::newRow("encrypted") << "https://proxy.example"
+                                   << "HTTPS_PROXY";
+        QTest::newRow("older socks") << "socks4://proxy.example"
+                                     << "HTTPS_PROXY";
+    }
+    void onesOwnProxyIsTakenOrNamed()
+    {
+        QFETCH(QString, url);
+        QFETCH(QString, expected);
+        const auto plan = planNetwork(
+            {}, {{"PIP_INDEX_URL", "https://pip.example/simple"}, {"HTTPS_PROXY", url.toStdString()}});
+        QVERIFY(plan);
+        const QString said = QString::fromStdString(plan->upstream.dump());
+        QVERIFY2(said == expected || (said.contains("refused") && said.contains(expected)), qPrintable(said));
     }
 
 private:

@@ -257,6 +257,57 @@ def test_the_persons_own_proxy_is_asked(start: Callable[..., BoxProcess], listed
     upstream.close()
 
 
+def take(connection: socket.socket, size: int) -> bytes:
+    got = b""
+    while len(got) < size:
+        got += connection.recv(size - len(got)) or b"?" * size
+    return got
+
+
+def socks_proxy(listener: socket.socket, asked: list[bytes], reply: int) -> None:
+    """Speaks RFC 1928 with a password, as far as it is needed here."""
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        with connection:
+            asked.append(take(connection, 3))
+            connection.sendall(b"\5\2")
+            asked.append(take(connection, 2))
+            asked[-1] += take(connection, asked[-1][1] + 1)
+            asked[-1] += take(connection, asked[-1][-1])
+            connection.sendall(b"\1\0")
+            head = take(connection, 5)
+            asked.append(head + take(connection, head[4] + 2))
+            connection.sendall(bytes([5, reply, 0, 3, 4]) + b"here" + b"\0\1")
+            if reply == 0:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nthrough socks")
+                connection.recv(1000)
+
+
+@pytest.mark.parametrize("reply", [0, 4])
+def test_a_socks_proxy_is_asked_by_name(start: Callable[..., BoxProcess], reply: int) -> None:
+    asked: list[bytes] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=socks_proxy, args=(listener, asked, reply), daemon=True).start()
+    one = start(network={"hosts": [{"host": "far.example", "port": 443}],
+                         "upstream": {"kind": "socks5", "host": "127.0.0.1", "port": listener.getsockname()[1],
+                                      "credentials": "me:secret"}})
+    said = connect(one, "far.example:443")
+    assert said.endswith("through socks") if reply == 0 else said.startswith("HTTP/1.1 502") and "SOCKS 4" in said
+    assert asked == [b"\5\1\2", b"\1\2me\6secret", b"\5\1\0\3\x0bfar.example\1\xbb"]
+    listener.close()
+
+
+def test_a_proxy_of_another_kind_is_named(start: Callable[..., BoxProcess], listed: Server) -> None:
+    hosts = [{"host": "far.example", "port": 443}, {"host": "localhost", "port": listed.port, "private": True}]
+    one = start(network={"hosts": hosts, "upstream": {"refused": "HTTPS_PROXY names one"}, "direct": ["localhost"]})
+    said = connect(one, "far.example:443")
+    assert said.startswith("HTTP/1.1 502") and "HTTPS_PROXY names one" in said
+    assert connect(one, f"localhost:{listed.port}").endswith("hello from outside")
+
+
 def test_bytes_are_carried_whole_and_many_at_once(start: Callable[..., BoxProcess]) -> None:
     echo = socket.create_server(("127.0.0.1", 0), backlog=128)
 
