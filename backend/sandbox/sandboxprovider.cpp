@@ -29,6 +29,8 @@ Json SandboxCapabilities::toJson() const
         {"fields", Json::object()}, {"interpreters", Json::array()}, {"models", Json::array()}};
     if (!reason.empty())
         json["reason"] = reason;
+    if (!limits.empty())
+        json["limits"] = limits;
     for (const auto& [name, field] : fields) {
         Json one{{"state", fieldStateName(field.state)}};
         if (!field.reason.empty())

@@ -44,6 +44,7 @@ struct SandboxCapabilities
     std::vector<std::string> gpus;
     std::vector<std::string> network;
     std::map<std::string, FieldCapability> fields; // those that are not simply there
+    std::map<std::string, std::string> limits; // how they are kept: enforced, watched, pinned
     std::vector<InterpreterChoice> interpreters;
     std::vector<LocalModel> models;
 
@@ -69,6 +70,7 @@ struct SandboxPlan
     std::vector<SpecProblem> problems; // what speaks against it, and what is only a warning
     std::optional<double> pricePerHour;
     std::vector<std::string> hosts; // what it may reach, where its network is a list
+    std::map<std::string, std::string> limits; // how those asked for are kept
 
     bool isPossible() const;
 };

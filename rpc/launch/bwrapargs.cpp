@@ -29,6 +29,14 @@ std::string octal(unsigned mode)
     return text;
 }
 
+// All but the last also turns device files off.
+const char* bindOption(const BindSpec& bind)
+{
+    if (bind.device)
+        return "--dev-bind";
+    return bind.writable ? "--bind" : "--ro-bind";
+}
+
 } // namespace
 
 std::vector<std::string> bwrapArguments(const LaunchSpec& spec)
@@ -52,8 +60,8 @@ std::vector<std::string> bwrapArguments(const LaunchSpec& spec)
         out.add("--tmpfs", mount.target);
     }
     for (std::size_t i = 0; i < spec.binds.size(); ++i)
-        out.add(spec.binds[i].writable ? "--bind" : "--ro-bind",
-            std::string(stageFolder) + "/b" + std::to_string(i), spec.binds[i].target);
+        out.add(bindOption(spec.binds[i]), std::string(stageFolder) + "/b" + std::to_string(i),
+            spec.binds[i].target);
     for (const LinkSpec& link : spec.links)
         out.add("--symlink", link.to, link.at);
     if (spec.readOnlyRoot)

@@ -72,7 +72,7 @@ Json LaunchSpec::toJson() const
         {"hostname", hostname}, {"processes", processes}, {"file_bytes", fileBytes}, {"groups", groups},
         {"processors", processors}, {"host_command", hostCommand}, {"host_env", Json::object()}};
     for (const BindSpec& bind : binds)
-        json["binds"].push_back({bind.source, bind.target, bind.writable});
+        json["binds"].push_back({bind.source, bind.target, bind.writable, bind.device});
     for (const TmpfsSpec& mount : tmpfs)
         json["tmpfs"].push_back({mount.target, mount.bytes, mount.mode});
     for (const LinkSpec& link : links)
@@ -93,7 +93,7 @@ try {
     json.at("upper").get_to(spec.upper);
     json.at("work").get_to(spec.work);
     for (const Json& bind : json.at("binds"))
-        spec.binds.push_back({bind.at(0), bind.at(1), bind.at(2)});
+        spec.binds.push_back({bind.at(0), bind.at(1), bind.at(2), bind.size() > 3 && bind.at(3)});
     for (const Json& mount : json.at("tmpfs"))
         spec.tmpfs.push_back({mount.at(0), mount.at(1), mount.at(2)});
     for (const Json& link : json.at("links"))

@@ -16,6 +16,7 @@ struct BindSpec
     std::string source; // on this machine, absolute or relative to the store
     std::string target;
     bool writable = false;
+    bool device = false; // a device file that may be used
 };
 
 struct TmpfsSpec

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <utility>
+
+#include <backend/base/clock.h>
 #include <backend/sandbox/boxclient.h>
 
 #include "hiddenmodels.h"
@@ -86,7 +89,9 @@ public:
                 return fail(launch.error());
             GB_TRY(begin("start"));
             GB_TRY(launchKeeper(*launch));
-            return fill();
+            GB_TRY(fill());
+            keepTime();
+            return {};
         }();
         if (!done) {
             SandboxRecord failed;
@@ -105,11 +110,30 @@ private:
     {
         if (m_watch.isCancelled())
             return fail("cancelled", "cancelled");
+        keepTime();
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
-            if (m_steps[i].id == id)
-                m_watch.onStep(m_steps[i], i);
+            if (m_steps[i].id != id)
+                continue;
+            m_watch.onStep(m_steps[i], i);
+            m_current = m_steps[i];
+            m_since = monotonicNs();
         }
         return {};
+    }
+
+    // Of the step that has just come to its end. How long a model takes says nothing about the next time.
+    void keepTime()
+    {
+        constexpr double nsPerSecond = 1e9;
+        const auto done = std::exchange(m_current, std::nullopt);
+        if (!done || done->reused || done->kind == "model")
+            return;
+        PlanStep step = *done;
+        for (const LayerRecord& layer : m_provider.m_images.list()) {
+            if ("layer:" + layer.key == step.id)
+                step.bytes = layer.bytes;
+        }
+        m_provider.m_times.keep(step, static_cast<double>(monotonicNs() - m_since) / nsPerSecond);
     }
 
     BuildProgress progress()
@@ -170,9 +194,9 @@ private:
         Json sandbox{{"id", m_request.id}, {"nonce", m_request.nonce}, {"name", spec.name},
             {"data_folder", m_provider.m_options.dataFolder.string()}, {"launch", launch.toJson()},
             {"environment", m_recipe.environment}, {"secrets", m_start.secrets},
-            {"secrets_in_exec", !spec.scoped}, {"memory", spec.memory}, {"timeout", spec.timeout.value_or(0)},
-            {"idle_timeout", spec.idleTimeout.value_or(0)}, {"box_folder", "boxes/" + m_request.id},
-            {"python", m_recipe.python}};
+            {"secrets_in_exec", !spec.scoped}, {"memory", spec.memory}, {"cpu", spec.cpu},
+            {"timeout", spec.timeout.value_or(0)}, {"idle_timeout", spec.idleTimeout.value_or(0)},
+            {"box_folder", "boxes/" + m_request.id}, {"python", m_recipe.python}};
         if (m_start.network)
             sandbox["network"] = m_start.network->toJson();
         const auto answer =
@@ -246,6 +270,8 @@ private:
     ProvisionWatch& m_watch;
     LocalRecipe m_recipe;
     std::vector<PlanStep> m_steps;
+    std::optional<PlanStep> m_current;
+    std::int64_t m_since = 0;
     Json m_handle = Json::object();
 };
 

@@ -21,6 +21,7 @@
 
 #include "hoststart.h"
 #include "isolationproof.h"
+#include "limitshere.h"
 #include "localmodels.h"
 #include "ownpython.h"
 
@@ -50,6 +51,21 @@ std::vector<std::string> interpreterCandidates(const std::map<std::string, std::
     if (found.size() > mostInterpreters)
         found.resize(mostInterpreters);
     return found;
+}
+
+// What is here to choose from; without any the fields say why.
+void offerGpus(SandboxCapabilities& can)
+{
+    const GpusHere here = findGpus();
+    for (const GpuDevice& device : here.devices) {
+        if (std::ranges::find(can.gpus, device.model) == can.gpus.end())
+            can.gpus.push_back(device.model.empty() ? "any" : device.model);
+    }
+    if (!can.gpus.empty())
+        return;
+    for (const char* field : {"gpu", "gpu_count"})
+        can.fields[field] = {FieldCapability::State::Disabled,
+            here.trouble.empty() ? "this machine has no GPU to give" : here.trouble};
 }
 
 bool isInFolder(const std::string& path, const fs::path& folder)
@@ -89,7 +105,8 @@ bool waitUntilGone(pid_t pid, std::int64_t timeoutMs)
 } // namespace
 
 LocalProvider::LocalProvider(Options options)
-    : m_options(std::move(options)), m_images(m_options.dataFolder / "images", m_options.tools)
+    : m_options(std::move(options)), m_images(m_options.dataFolder / "images", m_options.tools),
+      m_times(m_options.dataFolder / "images" / "times.json")
 { }
 
 SandboxCapabilities LocalProvider::capabilities(const std::map<std::string, std::string>& environment)
@@ -104,12 +121,12 @@ SandboxCapabilities LocalProvider::capabilities(const std::map<std::string, std:
     }
     can.network = {"off", "hosts", "on"};
     can.fields = {
-        {"gpu", {State::Disabled, "the local provider has no GPU to give"}},
-        {"gpu_count", {State::Disabled, "the local provider has no GPU to give"}},
         {"docker_in_docker", {State::Disabled, "the local provider does not offer Docker"}},
-        {"cpu", {State::Disabled, "the local provider does not limit processors"}},
         {"spend_cap", {State::Hidden, ""}},
     };
+    can.limits = limitsHere();
+    can.fields.merge(limitCapabilities());
+    offerGpus(can);
     for (const std::string& path : interpreterCandidates(environment)) {
         const auto info = askInterpreter(path);
         if (!info)
@@ -130,6 +147,12 @@ Result<StartRequest> LocalProvider::startRequest(const SandboxRequest& request) 
 {
     GB_TRY(LocalRecipe::check(request.spec));
     StartRequest start;
+    if (!request.spec.gpu.empty()) {
+        auto gpu = chooseGpus(findGpus(), request.spec, request.environment);
+        if (!gpu)
+            return fail(gpu.error());
+        start.gpu = std::move(*gpu);
+    }
     start.id = request.id;
     start.spec = request.spec;
     start.experimentFolder = request.experimentFolder;
@@ -203,11 +226,17 @@ Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
         return plan;
     }
     plan.steps = std::move(*steps);
+    m_times.fill(plan.steps);
+    planLimits(start->spec, plan);
     for (const Obstacle& obstacle : lookUpModels(*start, plan.steps))
         plan.problems.push_back(problemFrom(obstacle.error));
     if (start->network) {
         for (const NetworkPlace& place : start->network->places)
             plan.hosts.push_back(place.text());
+        if (const std::string refused = stringOr(start->network->upstream, "refused"); !refused.empty())
+            plan.problems.push_back(
+                {"network", refused, "set network to \"off\", or start it with the variable changed",
+                    SpecProblem::Severity::Warning});
     }
     if (const Status proven = proveIsolation(); !proven)
         plan.problems.push_back(problemFrom(proven.error()));

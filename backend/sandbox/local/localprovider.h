@@ -12,6 +12,7 @@
 
 #include "imagestore.h"
 #include "localrecipe.h"
+#include "steptimes.h"
 
 namespace gb {
 
@@ -68,6 +69,7 @@ private:
 
     Options m_options;
     ImageStore m_images;
+    StepTimes m_times;
     std::mutex m_proofMutex;
     std::string m_provenFor; // kernel and bubblewrap
     std::atomic<bool> m_isProven = false;

@@ -26,8 +26,6 @@ Status checkSupported(const SandboxSpec& spec)
     if (spec.dockerInDocker)
         return refuse("docker_in_docker", "is not offered by the local provider",
             "remove it or use provider = \"modal\"");
-    if (!spec.gpu.empty())
-        return refuse("gpu", "this provider has no GPU to give", "remove gpu or use provider = \"modal\"");
     return {};
 }
 
@@ -118,6 +116,7 @@ Result<LaunchSpec> LocalRecipe::make(const BuildProgress& progress)
         {"LC_ALL", "C.UTF-8"}, {"PYTHONUNBUFFERED", "1"}};
     GB_TRY(spec.interpreter.empty() ? addImage(launch, progress) : addOwnPython(launch));
     addNetwork(launch);
+    addGpu(launch);
     GB_TRY(addModels(launch));
     addMounts(launch);
     launch.binds.insert(launch.binds.end(), m_request.binds.begin(), m_request.binds.end());
@@ -151,6 +150,25 @@ void LocalRecipe::addNetwork(LaunchSpec& launch)
         }
     }
     launch.binds.insert(launch.binds.end(), m_request.build.binds.begin(), m_request.build.binds.end());
+}
+
+// With the system's own folders its driver is there already, and the linker knows it.
+void LocalRecipe::addGpu(LaunchSpec& launch)
+{
+    if (!m_request.gpu)
+        return;
+    const GpuShare& gpu = *m_request.gpu;
+    launch.binds.insert(launch.binds.end(), gpu.devices.begin(), gpu.devices.end());
+    for (const auto& [name, value] : gpu.environment)
+        environment[name] = value;
+    if (!m_request.spec.interpreter.empty())
+        return;
+    launch.binds.insert(launch.binds.end(), gpu.files.begin(), gpu.files.end());
+    launch.links.insert(launch.links.end(), gpu.links.begin(), gpu.links.end());
+    for (const std::string& folder : gpu.libraryFolders) {
+        std::string& path = environment["LD_LIBRARY_PATH"];
+        path += (path.empty() ? "" : ":") + folder;
+    }
 }
 
 Status LocalRecipe::addOwnPython(LaunchSpec& launch)
@@ -318,6 +336,9 @@ void LocalRecipe::addModelNames(LaunchSpec& launch, const std::string& name)
 
 Status LocalRecipe::checkInputs(const StartRequest& request)
 {
+    if (!request.spec.gpu.empty() && !request.gpu)
+        return fail("spec.invalid", "gpu: there is no GPU to give; remove gpu",
+            Json{{"field", "gpu"}, {"fix", "remove gpu"}});
     if (!request.spec.interpreter.empty())
         GB_TRY(checkOwnPython(request.spec.interpreter));
     GB_TRY(checkModels(request));

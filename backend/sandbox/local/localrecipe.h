@@ -8,6 +8,7 @@
 #include <backend/sandbox/sandboxprovider.h>
 #include <rpc/launch/launchspec.h>
 
+#include "gpuaccess.h"
 #include "imagestore.h"
 #include "packageindexes.h"
 
@@ -31,6 +32,7 @@ struct StartRequest
     std::set<std::string> toFetch; // not here yet; empty once it starts
     std::map<std::string, std::string> environment; // the client's
     BuildSettings build;
+    std::optional<GpuShare> gpu; // where the spec asks for some
     std::optional<NetworkPlan> network; // where the network is a list of hosts
     std::map<std::string, std::string> pip; // what pip inside is told, where it has a network
     fs::path spoolFolder;
@@ -72,6 +74,7 @@ private:
     Status addModel(LaunchSpec& launch, const std::string& name, const fs::path& folder);
     void addModelFiles(LaunchSpec& launch, const ModelFiles& model);
     void addModelNames(LaunchSpec& launch, const std::string& name);
+    void addGpu(LaunchSpec& launch);
     void addNetwork(LaunchSpec& launch);
     void addMounts(LaunchSpec& launch);
     void warn(std::string field, std::string message, std::string fix);
