@@ -60,9 +60,23 @@ void addNetwork(std::vector<Reach>& reaches, const SandboxSpec& spec)
         reaches.push_back({Reach::What::Network, "on"});
         break;
     case NetworkMode::AllowList:
+        if (!spec.scoped)
+            reaches.push_back({Reach::What::Network, "package indexes"});
         for (const std::string& host : spec.network.hosts)
             reaches.push_back({Reach::What::Network, host});
         break;
+    }
+    // "name @ address": fetched while the image is built, from wherever it is.
+    for (const auto* packages : {&spec.pythonPackages, &spec.notebookPackages}) {
+        for (const std::string& package : *packages) {
+            const auto scheme = package.find("://");
+            const auto at = package.find('@');
+            if (scheme == std::string::npos || at > scheme)
+                continue;
+            const auto begin = package.find_first_not_of(" \t", at + 1);
+            reaches.push_back(
+                {Reach::What::Network, package.substr(begin, package.find(' ', begin) - begin)});
+        }
     }
     // Cloned with the person's own keys.
     for (const RepoSpec& repo : spec.repos)

@@ -82,11 +82,13 @@ Json reachesJson(const std::vector<Reach>& reaches)
 
 // Which indexes are meant is the person's to say, not the experiment's: it stands in the plan, and what is
 // allowed stays allowed when they change.
-void nameIndexes(Json& reaches, const std::vector<std::string>& hosts)
+void nameIndexes(Json& reaches, const std::vector<std::string>& hosts, const SandboxSpec& spec)
 {
     std::string all;
-    for (const std::string& host : hosts)
-        all += (all.empty() ? "" : ", ") + host;
+    for (const std::string& host : hosts) {
+        if (std::ranges::find(spec.network.hosts, host) == spec.network.hosts.end())
+            all += (all.empty() ? "" : ", ") + host;
+    }
     for (Json& reach : reaches) {
         if (stringOr(reach, "what") == "network" && stringOr(reach, "value") == "package indexes"
             && !all.empty())
@@ -109,10 +111,23 @@ Result<Json> planOf(SandboxProvider& provider, const SandboxOrder& order)
         answer["problems"].push_back(problem.toJson());
     if (!plan->hosts.empty())
         answer["hosts"] = plan->hosts;
-    nameIndexes(answer["reaches"], plan->hosts);
+    nameIndexes(answer["reaches"], plan->hosts, order.request.spec);
+    if (!plan->limits.empty())
+        answer["limits"] = plan->limits;
     if (plan->pricePerHour)
         answer["price_per_hour"] = *plan->pricePerHour;
     return answer;
+}
+
+// Refused, with all that a person needs to decide.
+Result<Json> askForTrust(const std::shared_ptr<SandboxProvider>& provider, const SandboxOrder& order)
+{
+    const auto plan = provider ? planOf(*provider, order) : Result<Json>(Json::object());
+    const Json reaches = plan && plan->contains("reaches") ? (*plan)["reaches"] : reachesJson(order.reaches);
+    return fail("experiment.untrusted",
+        "this experiment comes from elsewhere and would reach beyond its folder; look at what it reaches "
+        "and allow it",
+        Json{{"experiment", order.experiment}, {"reaches", reaches}});
 }
 
 Result<Json> pieceOfLog(const fs::path& file, const SandboxLogParams& params)
@@ -162,10 +177,9 @@ void start(const Services& services, const StartSandboxParams& params, Reply rep
     if (!order)
         return reply.refuse(order.error());
     if (order->needsTrust && !params.trust.value_or(false))
-        return reply.refuse(Error{"experiment.untrusted",
-            "this experiment comes from elsewhere and would reach beyond its folder; look at what it reaches "
-            "and allow it",
-            Json{{"experiment", order->experiment}, {"reaches", reachesJson(order->reaches)}}});
+        return services.sandboxes->work(std::move(reply),
+            [provider = services.sandboxes->provider(order->request.spec.provider),
+                order = std::move(*order)] { return askForTrust(provider, order); });
     if (order->needsTrust) {
         if (const Status allowed =
                 trust.allow(order->experiment, order->request.experimentFolder, order->reaches);

@@ -231,15 +231,38 @@ def test_the_plan_and_the_form(client: glovebox.Client, tmp_path: Path) -> None:
     assert [step["kind"] for step in plan["steps"]] == ["isolation", "layer", "start", "copy"]
     assert plan["steps"][-1]["bytes"] == 5
     assert [problem["severity"] for problem in plan["problems"]] == ["warning"]
-    assert plan["needs_trust"] is False
+    assert plan["needs_trust"] is False and "limits" not in plan
+    limited = client.sandboxes.plan(spec(memory="1 GiB", cpu=1))["limits"]
+    assert limited["memory"] in ("enforced", "watched") and limited["cpu"] in ("enforced", "pinned")
     (local,) = client.sandboxes.capabilities()
     assert local["id"] == "local" and local["available"], local
-    assert local["fields"]["gpu"]["state"] == "disabled" and local["fields"]["gpu"]["reason"]
+    assert local["limits"] == limited and local["fields"]["cpu"]["reason"] and local["fields"]["memory"]["reason"]
+    assert bool(local["gpus"]) != ("gpu" in local["fields"])
     assert any(one["path"] == "/usr/bin/python3" for one in local["interpreters"])
     assert client.sandboxes.images() == [] and client.sandboxes.collect()["removed"] == []
 
 
-def test_an_experiment_from_elsewhere_asks(client: glovebox.Client, home: Any, tmp_path: Path) -> None:
+def test_a_plan_tells_what_took_how_long(client: glovebox.Client, tmp_path: Path) -> None:
+    def seconds(**more: Any) -> dict[str, float]:
+        steps = client.sandboxes.plan(spec(**more))["steps"]
+        return {step["kind"]: step["seconds"] for step in steps if "seconds" in step}
+
+    (tmp_path / "in.txt").write_text("12345")
+    files = [[str(tmp_path / "in.txt"), "/workspace/in.txt"]]
+    assert seconds() == {}
+    limits = running(client, local_files=files, memory="1 GiB", cpu=1)
+    known = seconds(local_files=files)
+    # The isolation is proved once, and the interpreter is there: no times for what is not to be done.
+    assert set(known) == {"start", "copy"} and all(0 < value < 600 for value in known.values())
+    assert client.sandboxes.get(limits)["limits"]["cpu"] in ("enforced", "pinned")
+
+
+def test_an_experiment_from_elsewhere_asks(
+    client: glovebox.Client, home: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "UV_INDEX", "UV_DEFAULT_INDEX", "UV_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
     folder = tmp_path / "experiment"
     client.experiments.new(str(folder))
     own = client.sandboxes.plan(spec(), str(folder))
@@ -247,12 +270,22 @@ def test_an_experiment_from_elsewhere_asks(client: glovebox.Client, home: Any, t
     # The same folder, in a data folder that did not make it.
     (home.folder / "data/trust.json").unlink()
     assert client.sandboxes.plan(spec(), str(folder))["needs_trust"] is True
-    with pytest.raises(glovebox.GloveboxError) as caught:
-        client.sandboxes.start(spec(), str(folder))
+    # With the environment that the tests have now.
+    with glovebox.connect(name="again") as asking, pytest.raises(glovebox.GloveboxError) as caught:
+        asking.sandboxes.start(spec(network=["data.example"]), str(folder))
     assert caught.value.code == "experiment.untrusted"
     assert {"what": "interpreter", "value": sys.executable} in caught.value.data["reaches"]
+    listed, indexes = [reach["value"] for reach in caught.value.data["reaches"] if reach["what"] == "network"]
+    assert listed == "data.example" and indexes.startswith("package indexes (index.example")
+    with pytest.raises(glovebox.GloveboxError):
+        client.sandboxes.start(spec(), str(folder))
     client.sandboxes.ready(client.sandboxes.start(spec(), str(folder), trust=True))
     assert client.sandboxes.plan(spec(), str(folder))["needs_trust"] is False
+    # What it names itself is asked about; which indexes are meant is the person's affair and only told.
+    url = "https://example.org/mine.whl"
+    asked = client.sandboxes.plan(spec(python_packages=[f"mine @ {url}", "numpy"]), str(folder))
+    assert asked["needs_trust"] is True and {"what": "network", "value": url} in asked["reaches"]
+    assert len(asked["reaches"]) == len(own["reaches"]) + 1
     # The answer was for that list only.
     assert client.sandboxes.plan(spec(secrets=["API_KEY"]), str(folder))["needs_trust"] is True
     (folder / ".env").write_text("# keys\nexport API_KEY='of the folder'\n")
