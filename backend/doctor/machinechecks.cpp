@@ -36,6 +36,20 @@ std::vector<fs::path> nvidiaDevices(const DoctorOptions& options)
     return devices;
 }
 
+// The file that says what a GPU needs inside, where the container toolkit has written one.
+std::string cdiSpecification(const DoctorOptions& options)
+{
+    for (const char* folder : {"/etc/cdi", "/var/run/cdi"}) {
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(systemPath(options, folder), error)) {
+            const std::string kind = entry.path().extension().string();
+            if (kind == ".json" || kind == ".yaml" || kind == ".yml")
+                return entry.path().string();
+        }
+    }
+    return {};
+}
+
 // A display or compute controller of NVIDIA on the bus, whether or not a driver knows it.
 bool hasNvidiaCard(const DoctorOptions& options)
 {
@@ -114,6 +128,9 @@ Check checkGpu(const DoctorOptions& options)
         check.fix = card ? "sudo apt install nvidia-driver && sudo reboot" : "";
         return check;
     }
+    const std::string specification = cdiSpecification(options);
+    check.detail +=
+        specification.empty() ? "; given by the driver's device files" : "; given by " + specification;
     if (::access(devices.front().c_str(), R_OK | W_OK) != 0) {
         check.state = State::Warning;
         check.meaning = "There is a GPU that you may not use.";
@@ -162,11 +179,22 @@ Check checkPorts(const DoctorOptions&)
 Check checkPythons(const DoctorOptions& options)
 {
     Check check{"pythons", "Python", State::Ok, "Interfaces can run with these.", {}, {}};
+    std::set<std::string> listed;
     for (const fs::path& program : pythonPrograms(options)) {
         const ProgramAnswer answer = askProgram(options,
-            {program.string(), "-I", "-S", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"});
-        if (answer.status == 0)
-            check.detail += (check.detail.empty() ? "" : ", ") + answer.text + " (" + program.string() + ")";
+            {program.string(), "-I", "-S", "-c",
+                "import os, sys; print('%d.%d.%d' % sys.version_info[:3]); "
+                "print(os.path.realpath(sys.executable))"});
+        const auto line = answer.text.find('\n');
+        if (answer.status != 0 || line == std::string::npos
+            || !listed.insert(answer.text.substr(line)).second)
+            continue;
+        // A version manager's python3 is a script: what it leads to is the Python.
+        std::error_code error;
+        const std::string real = answer.text.substr(line + 1);
+        const bool isScript = fs::canonical(program, error).string() != real;
+        check.detail += (check.detail.empty() ? "" : ", ") + answer.text.substr(0, line) + " ("
+            + (isScript ? real : program.string()) + ")";
     }
     if (check.detail.empty()) {
         check.state = State::Failed;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <sstream>
+#include <vector>
 
 #include <pwd.h>
 #include <unistd.h>
@@ -101,6 +103,41 @@ fs::path ownCgroup(const DoctorOptions& options)
         if (line.rfind("0::/", 0) == 0)
             return systemPath(options, "/sys/fs/cgroup") / line.substr(4);
     return {};
+}
+
+bool mayMakeGroups(const fs::path& folder)
+{
+    return ::access(folder.c_str(), W_OK) == 0 && ::access((folder / "cgroup.procs").c_str(), W_OK) == 0;
+}
+
+// The folder of version 1 in which this process stands for the controller.
+fs::path ownGroupOf(const DoctorOptions& options, const std::string& controller)
+{
+    std::istringstream lines(textOfFile(systemPath(options, "/proc/self/cgroup")));
+    for (std::string line; std::getline(lines, line);) {
+        const auto first = line.find(':');
+        const auto second = line.find(':', first + 1);
+        if (second == std::string::npos)
+            continue;
+        const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
+        if (names.find("," + controller + ",") != std::string::npos)
+            return systemPath(options, "/sys/fs/cgroup/" + controller)
+                / fs::path(line.substr(second + 1)).relative_path();
+    }
+    return {};
+}
+
+// Where the system can be told to keep this limit; empty when nowhere.
+std::string groupFor(const DoctorOptions& options, const std::string& controller)
+{
+    const fs::path unified = ownCgroup(options);
+    std::istringstream names(textOfFile(unified / "cgroup.controllers"));
+    const std::vector<std::string> controllers{std::istream_iterator<std::string>(names), {}};
+    if (!unified.empty() && std::ranges::find(controllers, controller) != controllers.end()
+        && mayMakeGroups(unified))
+        return unified.string();
+    const fs::path separate = ownGroupOf(options, controller);
+    return !separate.empty() && mayMakeGroups(separate) ? separate.string() : std::string();
 }
 
 } // namespace
@@ -256,22 +293,18 @@ Check checkImageBuilder(const DoctorOptions& options)
 Check checkCgroups(const DoctorOptions& options)
 {
     Check check{"cgroups", "Resource limits", State::Ok,
-        "Memory and process limits of sandboxes are enforced.", {}, {}};
-    const fs::path own = ownCgroup(options);
-    const std::string controllers = textOfFile(own / "cgroup.controllers");
-    const bool both =
-        controllers.find("memory") != std::string::npos && controllers.find("pids") != std::string::npos;
-    const bool writable = !own.empty() && ::access(own.c_str(), W_OK) == 0
-        && ::access((own / "cgroup.subtree_control").c_str(), W_OK) == 0;
-    check.detail = own.empty() ? "no cgroup version 2"
-                               : own.string() + ": " + (controllers.empty() ? "no controllers" : controllers);
-    if (both && writable)
+        "Limits of sandboxes on memory and processors are enforced.", {}, {}};
+    const std::string memory = groupFor(options, "memory");
+    const std::string cpu = groupFor(options, "cpu");
+    check.detail = "memory: " + (memory.empty() ? "watched" : memory)
+        + "; processors: " + (cpu.empty() ? "pinned to whole ones" : cpu);
+    if (!memory.empty() && !cpu.empty())
         return check;
     check.state = State::Warning;
-    check.meaning =
-        "Limits cannot be enforced here: memory is watched instead, and what exceeds its limit is ended.";
+    check.meaning = memory.empty()
+        ? "Memory cannot be limited by the system here: it is watched, and what exceeds its limit is ended."
+        : "Memory limits are enforced; a limit on processors gives whole ones.";
     check.fix = "systemd-run --user --scope -p Delegate=yes glovebox gui";
-    check.detail += writable ? "" : "; not writable";
     return check;
 }
 

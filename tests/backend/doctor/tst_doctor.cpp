@@ -157,7 +157,11 @@ private Q_SLOTS:
 
         const fs::path bin = m_machine.path() / "bin";
         write(bin / "bwrap", "#!/bin/sh\necho bubblewrap 0.8.0\n", 0700);
-        write(bin / "python3", "#!/bin/sh\necho 3.11.2\n", 0700);
+        const std::string real = (bin / "python3").string();
+        write(bin / "python3", "#!/bin/sh\necho 3.11.2\necho " + real + "\n", 0700);
+        // A version manager's, which leads to the same one, and one that leads elsewhere.
+        write(bin / "python3.11", "#!/bin/sh\necho 3.11.2\necho " + real + "\n", 0700);
+        write(bin / "python3.13", "#!/bin/sh\necho 3.13.1\necho /versions/3.13/bin/python3.13\n", 0700);
         write(bin / "python3.12", "#!/bin/sh\nexit 3\n", 0700);
         write(bin / "claude", "#!/bin/sh\n", 0700);
         write(m_machine.path() / "usr/lib/x86_64-linux-gnu/libQt6WebEngineCore.so.6", "");
@@ -166,8 +170,7 @@ private Q_SLOTS:
         QVERIFY(find(options, "bubblewrap").detail.find("bubblewrap 0.8.0") != std::string::npos);
         const Check pythons = find(options, "pythons");
         QCOMPARE(pythons.state, State::Ok);
-        QVERIFY(pythons.detail.rfind("3.11.2 (", 0) == 0);
-        QVERIFY(pythons.detail.find("3.12") == std::string::npos);
+        QCOMPARE(pythons.detail, "3.11.2 (" + real + "), 3.13.1 (/versions/3.13/bin/python3.13)");
         QVERIFY(find(options, "agents").detail.find("claude") != std::string::npos);
         QCOMPARE(find(options, "webengine").state, State::Ok);
         QCOMPARE(find(options, "display").detail, std::string("Wayland, wayland-0"));
@@ -226,7 +229,29 @@ private Q_SLOTS:
         write(m_machine.path() / "dev/nvidiactl", "");
         write(m_machine.path() / "proc/driver/nvidia/version", "NVRM version: 550.1\nGCC\n");
         QCOMPARE(find(options, "gpu").state, State::Ok);
-        QCOMPARE(find(options, "gpu").detail, std::string("1 NVIDIA devices, NVRM version: 550.1"));
+        const std::string seen = "1 NVIDIA devices, NVRM version: 550.1";
+        QCOMPARE(find(options, "gpu").detail, seen + "; given by the driver's device files");
+        const fs::path specification = m_machine.path() / "etc/cdi/nvidia.yaml";
+        write(specification, "");
+        QCOMPARE(find(options, "gpu").detail, seen + "; given by " + specification.string());
+    }
+
+    void limitsAreTold()
+    {
+        const DoctorOptions options = elsewhere();
+        const fs::path groups = m_machine.path() / "sys/fs/cgroup";
+        QCOMPARE(find(options, "cgroups").detail,
+            std::string("memory: watched; processors: pinned to whole ones"));
+        QCOMPARE(find(options, "cgroups").state, State::Warning);
+        write(m_machine.path() / "proc/self/cgroup", "4:memory:/a\n2:cpu,cpuacct:/\n0::/scope\n");
+        write(groups / "memory/a/cgroup.procs", "");
+        QCOMPARE(find(options, "cgroups").detail,
+            "memory: " + (groups / "memory/a").string() + "; processors: pinned to whole ones");
+        write(groups / "scope/cgroup.controllers", "cpu memory pids\n");
+        write(groups / "scope/cgroup.procs", "");
+        const std::string scope = (groups / "scope").string();
+        QCOMPARE(find(options, "cgroups").detail, "memory: " + scope + "; processors: " + scope);
+        QCOMPARE(find(options, "cgroups").state, State::Ok);
     }
 
     void tokensAreFoundAndNeverShown()
