@@ -174,6 +174,11 @@ Result<Json> namedArguments(const std::vector<std::string>& words)
     return named;
 }
 
+void saysItGoesOn(const Console& console)
+{
+    console.note("The daemon went away. The call goes on; waiting for its result.");
+}
+
 int runCall(const Arguments& arguments, Console& console)
 {
     if (arguments.positional().empty())
@@ -192,9 +197,10 @@ int runCall(const Arguments& arguments, Console& console)
     if (!console.json())
         items.emplace(session, console);
     return finishCall(console,
-        session.call("calls.run",
+        session.callThrough("calls.run",
             Json{{"interface", *interface}, {"fn", arguments.positional().front()}, {"args", Json::array()},
-                {"kwargs", *named}}),
+                {"kwargs", *named}},
+            [&console] { saysItGoesOn(console); }),
         items ? &*items : nullptr);
 }
 
@@ -212,9 +218,10 @@ int resendCall(const Arguments& arguments, Console& console)
     if (!interface)
         return console.fail(interface.error());
     return finishCall(console,
-        session.call("calls.run",
+        session.callThrough("calls.run",
             Json{{"interface", *interface}, {"fn", stringOr(old->body, "fn")},
-                {"args", given.value("args", Json::array())}, {"kwargs", objectOr(given, "kwargs")}}));
+                {"args", given.value("args", Json::array())}, {"kwargs", objectOr(given, "kwargs")}},
+            [&console] { saysItGoesOn(console); }));
 }
 
 // What a call gave back, as text: its result, or the error it ended with.

@@ -13,6 +13,8 @@
 #include <QSocketNotifier>
 #include <QTimer>
 
+#include <backend/base/ids.h>
+
 namespace gb::cli {
 namespace {
 
@@ -98,6 +100,8 @@ Status Session::connect()
 {
     if (m_connected)
         return {};
+    QObject::disconnect(&m_client, nullptr, &m_guard, nullptr); // of an earlier daemon
+    m_lost.reset();
     std::optional<Error> failure;
     QObject::connect(&m_client, &api::Client::connected, &m_guard, [this] { m_connected = true; });
     QObject::connect(
@@ -124,6 +128,20 @@ Result<api::Client::Answer> Session::call(const std::string& method, Json params
         return fail(waited.error());
     }
     return std::move(*answer);
+}
+
+Result<api::Client::Answer> Session::callThrough(
+    const std::string& method, Json params, const std::function<void()>& lost)
+{
+    constexpr int mostDaemons = 5; // one that keeps dying is not there
+    params["op"] = newId();
+    for (int daemon = 1;; ++daemon) {
+        auto answer = call(method, params);
+        if (answer || answer.error().code != "api.disconnected" || daemon == mostDaemons)
+            return answer;
+        lost();
+        m_connected = false;
+    }
 }
 
 Result<Json> Session::waitForJob(const std::string& job, const std::function<void(const Json& item)>& changed)

@@ -25,6 +25,10 @@ public:
     const std::optional<Error>& lost() const { return m_lost; }
     Result<api::Client::Answer> call(
         const std::string& method, Json params = Json::object(), std::string attachment = {});
+    // For what goes on without the daemon: when it goes away, the next one is asked under the same `op`,
+    // which makes it the same request. `lost` is told each time.
+    Result<api::Client::Answer> callThrough(
+        const std::string& method, Json params, const std::function<void()>& lost);
     // Waits until `done` says so (asked after every event), or until interrupted.
     Status waitUntil(const std::function<bool()>& done);
     Status pause(int milliseconds);

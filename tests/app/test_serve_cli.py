@@ -154,3 +154,18 @@ def test_what_a_function_yields_is_printed_as_it_comes(home: Any, source: Path,
     failed = subprocess.run([home.bin / "glovebox", "calls", "run", "halfway"], env=home.environment, timeout=60,
                             capture_output=True, text=True)
     assert (failed.returncode, failed.stdout) == (1, "1\n") and "no more" in failed.stderr
+
+
+def test_a_call_outlives_the_daemon(home: Any, source: Path, eventually: Callable[..., Any]) -> None:
+    home.serve(source)
+    eventually(lambda: [one for one in home.json("interfaces")["interfaces"] if one["state"] == "ready"])
+    mark = home.folder / "go on"
+    child = subprocess.Popen([home.bin / "glovebox", "calls", "run", "count", "n=3", f"until={mark}"],
+                             env=home.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout and child.stderr
+    assert [child.stdout.readline() for _ in range(2)] == ["0\n", "1\n"]
+    os.kill(home.daemon_pid(), signal.SIGKILL)
+    assert "The call goes on" in child.stderr.readline()
+    mark.touch()
+    assert child.communicate(timeout=60)[0] == "2\n" and child.returncode == 0
+    assert len(home.json("calls", "ls")["calls"]) == 1
