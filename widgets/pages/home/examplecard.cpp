@@ -12,7 +12,7 @@
 #include <QStandardPaths>
 #include <QTimer>
 
-#include <backend/base/paths.h>
+#include <backend/api/daemonstart.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/errortext.h>
@@ -71,6 +71,11 @@ QWidget* ExampleCard::createFoot()
     connect(m_start, &QPushButton::clicked, this, &ExampleCard::start);
     line->addWidget(m_start);
     return foot;
+}
+
+bool ExampleCard::isBusy() const
+{
+    return !m_start->isEnabled();
 }
 
 void ExampleCard::setBusy(bool busy)
@@ -193,8 +198,11 @@ void ExampleCard::chooseModel()
 void ExampleCard::serveWithoutSandbox()
 {
     const auto source = m_folder + QStringLiteral("/interface.py");
+    const auto beside = api::daemonProgram(); // all programs of a build lie together
+    if (!beside)
+        return m_banner->showError(HomeText::tr("The file was not served"), beside.error());
     QProcess program;
-    program.setProgram(QString::fromStdString((programFolder() / "glovebox").string()));
+    program.setProgram(QString::fromStdString((beside->parent_path() / "glovebox").string()));
     program.setArguments(
         {QStringLiteral("serve"), source, QStringLiteral("--name"), textField(m_about, "library")});
     program.setStandardOutputFile(QProcess::nullDevice());
@@ -218,6 +226,9 @@ void ExampleCard::serveWithoutSandbox()
             disconnect(&m_client, nullptr, watch, nullptr);
             watch->deleteLater();
             setBusy(false);
+            if (state == "failed")
+                return showFailure(
+                    Error{"example.interface", stringOr(objectOr(item, "error"), "message", state)});
             Q_EMIT made(m_folder);
             Q_EMIT served(firstFunction(stringOr(item, "id")));
             return;

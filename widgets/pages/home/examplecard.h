@@ -24,7 +24,7 @@ public:
     ExampleCard(api::Client& client, QString name, Json about, QWidget* parent = nullptr);
 
     void start();
-    bool isBusy() const { return m_example != nullptr; }
+    bool isBusy() const;
     Banner* banner() const { return m_banner; }
 
 Q_SIGNALS:

@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <QApplication>
+#include <QFileDialog>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <QToolButton>
 
 #include <tests/support/fakedaemon.h>
@@ -16,6 +20,12 @@
 using namespace gb;
 using namespace gb::ui;
 
+namespace {
+
+constexpr int dialogPatienceMs = 20'000;
+
+} // namespace
+
 // Whatever an example cannot do here is said in its card, with what can be done instead.
 class HomeFailuresTest : public QObject
 {
@@ -26,8 +36,13 @@ private Q_SLOTS:
     void init();
     void cleanup();
     void isolationIsMissing();
+    void servesWithoutIsolation_data();
+    void servesWithoutIsolation();
     void modelIsMissing();
+    void folderHasTheModel();
     void modulesAreMissing();
+    void anotherPythonIsUsed();
+    void comesFromElsewhere();
     void startFailsAndIsTakenDown();
     void cancelled();
 
@@ -38,6 +53,9 @@ private:
     void offerSandboxes(bool available);
     // A sandbox whose start ends in this way.
     void endStart(const Json& outcome);
+
+    // Types this into the file dialog that the next click opens.
+    void answerDialog(const QString& path);
 
     QTemporaryDir m_folder;
     std::unique_ptr<test::FakeDaemon> m_daemon;
@@ -113,6 +131,18 @@ void HomeFailuresTest::endStart(const Json& outcome)
     m_daemon->setItem("jobs", "j1", ended);
 }
 
+void HomeFailuresTest::answerDialog(const QString& path)
+{
+    QTimer::singleShot(0, this, [path] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(path);
+        QMetaObject::invokeMethod(dialog, "accept");
+        // A dialog that did not take it would keep the test for ever.
+        QTimer::singleShot(dialogPatienceMs, dialog, &QDialog::reject);
+    });
+}
+
 void HomeFailuresTest::isolationIsMissing()
 {
     offerSandboxes(false);
@@ -126,6 +156,62 @@ void HomeFailuresTest::isolationIsMissing()
     test::picture(*m_card, QStringLiteral("home-failure"));
 }
 
+void HomeFailuresTest::servesWithoutIsolation_data()
+{
+    QTest::addColumn<QString>("state");
+    QTest::newRow("served") << QStringLiteral("ready");
+    QTest::newRow("does not load") << QStringLiteral("failed");
+}
+
+void HomeFailuresTest::servesWithoutIsolation()
+{
+    QFETCH(const QString, state);
+    // In place of the program: it writes down what it was asked.
+    const auto bin = m_folder.filePath(QStringLiteral("bin"));
+    QVERIFY(QDir().mkpath(bin));
+    const auto said = bin + QStringLiteral("/said");
+    for (const auto* name : {"/glovebox", "/gloveboxd"}) {
+        QFile program(bin + QLatin1String(name));
+        QVERIFY(program.open(QIODevice::WriteOnly | QIODevice::Truncate));
+        program.write("#!/bin/sh\necho \"$@\" > '" + said.toLocal8Bit() + "'\n");
+        program.close();
+        program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    }
+    const auto before = qgetenv("GLOVEBOX_BIN");
+    qputenv("GLOVEBOX_BIN", bin.toLocal8Bit());
+    offerSandboxes(false);
+    useExample(R"({"title": "Hello", "library": "hello", "modules": [], "by_hand": {"function": "greet"}})");
+    end();
+    QSignalSpy served(m_card.get(), &ExampleCard::served);
+    action(QStringLiteral("Serve without isolation"))->click();
+    qputenv("GLOVEBOX_BIN", before);
+    QVERIFY(!m_card->banner()->isVisible());
+    QVERIFY(m_card->isBusy());
+    QTRY_VERIFY(QFile::exists(said) && QFileInfo(said).size() > 0);
+    QFile written(said);
+    QVERIFY(written.open(QIODevice::ReadOnly));
+    const auto words = written.readAll().simplified().split(' ');
+    QCOMPARE(words.size(), 4);
+    QCOMPARE(words[0], QByteArray("serve"));
+    QVERIFY2(words[1].endsWith("/interface.py"), words[1].constData());
+    QCOMPARE(words[3], QByteArray("hello"));
+    m_daemon->setItem("interfaces", "i7",
+        Json{{"id", "i7"}, {"source", words[1].toStdString()}, {"state", state.toStdString()},
+            {"error", {{"message", "line 3: no"}}}});
+    QTRY_VERIFY(!m_card->isBusy());
+    m_daemon->setItem("interfaces", "i7", Json());
+    QFile::remove(said);
+    if (state == QLatin1String("ready")) {
+        QCOMPARE(served.size(), 1);
+        QCOMPARE(served.first().first().toString(), QStringLiteral("i7/greet"));
+        return;
+    }
+    QCOMPARE(served.size(), 0);
+    QVERIFY(m_card->banner()->isVisible());
+    QVERIFY(m_card->banner()->accessibleName().contains(QStringLiteral("ine 3: no")));
+    QVERIFY(action(QStringLiteral("Try again")));
+}
+
 void HomeFailuresTest::modelIsMissing()
 {
     useExample(R"({"title": "Scoped", "library": "m", "modules": ["torch"]})");
@@ -136,6 +222,64 @@ void HomeFailuresTest::modelIsMissing()
     fetch->click();
     QCOMPARE(led.size(), 1);
     QCOMPARE(led.first().first().toString(), QStringLiteral("models"));
+}
+
+void HomeFailuresTest::folderHasTheModel()
+{
+    useExample(R"({"title": "Scoped", "library": "m", "modules": ["torch"]})");
+    end();
+    endStart(Json::object());
+    m_daemon->on("sandboxes.serve", Json{{"id", "i1"}});
+    m_daemon->setItem("interfaces", "i1", Json::parse(R"({"id": "i1", "state": "ready"})"));
+    const auto model = m_folder.filePath(QStringLiteral("tiny"));
+    QVERIFY(QDir().mkpath(model));
+    answerDialog(model);
+    QSignalSpy served(m_card.get(), &ExampleCard::served);
+    action(QStringLiteral("Use a folder…"))->click();
+    QTRY_COMPARE(served.size(), 1);
+    const auto given = objectOr(m_daemon->last("sandboxes.start"), "spec").at("models").at(0);
+    QCOMPARE(stringOr(given, "name"), std::string("local/tiny"));
+    QCOMPARE(stringOr(given, "path"), model.toStdString());
+}
+
+void HomeFailuresTest::anotherPythonIsUsed()
+{
+    m_daemon->on("models.ls",
+        Json::parse(R"({"models": [{"repo": "a/small", "revisions": [{"complete": true, "bytes": 3}]}]})"));
+    endStart(Json::object());
+    m_daemon->on("sandboxes.serve", Json{{"id", "i1"}});
+    m_daemon->setItem("interfaces", "i1",
+        Json::parse(R"({"id": "i1", "state": "failed", "error": {"message": "No module named 'torch'"}})"));
+    useExample(R"({"title": "Scoped", "library": "m", "modules": ["torch"]})");
+    end();
+    QTRY_COMPARE(m_daemon->asked("sandboxes.stop"), 1);
+    m_daemon->setItem("interfaces", "i1", Json::parse(R"({"id": "i1", "state": "ready"})"));
+    const auto python = m_folder.filePath(QStringLiteral("python3"));
+    QFile file(python);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.close();
+    answerDialog(python);
+    QSignalSpy served(m_card.get(), &ExampleCard::served);
+    action(QStringLiteral("Another Python…"))->click();
+    QTRY_COMPARE(served.size(), 1);
+    QCOMPARE(
+        stringOr(objectOr(m_daemon->last("sandboxes.start"), "spec"), "interpreter"), python.toStdString());
+}
+
+void HomeFailuresTest::comesFromElsewhere()
+{
+    m_daemon->on("sandboxes.start", [](const Json&, const std::string&) -> Result<api::Answer> {
+        return fail("experiment.untrusted", "it was not made here");
+    });
+    useExample(R"({"title": "Hello", "library": "hello", "modules": []})");
+    end();
+    QSignalSpy made(m_card.get(), &ExampleCard::made);
+    QSignalSpy led(m_card.get(), &ExampleCard::pageRequested);
+    action(QStringLiteral("Look at what it reaches"))->click();
+    QCOMPARE(made.size(), 1);
+    QVERIFY(made.first().first().toString().endsWith(QStringLiteral("/hello")));
+    QCOMPARE(led.size(), 1);
+    QCOMPARE(led.first().first().toString(), QStringLiteral("sandbox"));
 }
 
 void HomeFailuresTest::modulesAreMissing()
