@@ -3,20 +3,73 @@
 
 #include "command.h"
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
+#include <QDir>
+#include <QFile>
+
 #include <backend/api/daemonstart.h>
+#include <backend/base/errorhelp.h>
 #include <backend/base/paths.h>
 #include <backend/base/version.h>
 
 namespace gb::cli {
 namespace {
 
+// What the help pages say about errors.
+std::vector<ErrorHelp> allErrors()
+{
+    std::vector<ErrorHelp> rows;
+    const QDir pages(QStringLiteral(":/glovebox/help"));
+    for (const auto& name : pages.entryList(QDir::Files)) {
+        QFile page(pages.filePath(name));
+        if (page.open(QIODevice::ReadOnly))
+            std::ranges::move(errorHelpIn(page.readAll().toStdString()), std::back_inserter(rows));
+    }
+    return rows;
+}
+
+// A code, the beginning of several ("presets."), or nothing for all of them.
+int explainErrors(const std::string& wanted, Console& console)
+{
+    std::vector<std::vector<std::string>> rows;
+    Json found = Json::array();
+    for (const ErrorHelp& row : allErrors())
+        for (const std::string& code : row.codes) {
+            if (code != wanted && !(code.starts_with(wanted) && (wanted.empty() || wanted.ends_with('.'))))
+                continue;
+            rows.push_back({code, row.text});
+            found.push_back({{"code", code}, {"text", row.text}});
+        }
+    if (rows.empty())
+        return console.fail(Error{"usage",
+            "there is no command and no error called " + wanted
+                + "; glovebox help lists commands, glovebox help errors lists errors"});
+    if (console.json())
+        console.print(Json{{"errors", found}});
+    else if (rows.size() == 1)
+        console.out(rows.front().front() + ": " + rows.front().back() + "\n");
+    else
+        console.table({"code", "what to do"}, rows);
+    return Done;
+}
+
+bool isCommand(const std::string& word)
+{
+    return std::ranges::any_of(allCommands(),
+        [&word](const Command& command) { return command.name.substr(0, command.name.find(' ')) == word; });
+}
+
 int showHelp(const Arguments& arguments, Console& console)
 {
     if (!arguments.positional().empty()) {
         std::vector<std::string> words = arguments.positional();
+        if (words.front() == "errors" && words.size() <= 2)
+            return explainErrors(words.size() == 2 ? words.back() : std::string(), console);
+        if (words.size() == 1 && !isCommand(words.front()))
+            return explainErrors(words.front(), console);
         words.emplace_back("--help");
         return runCommand(words);
     }
@@ -108,7 +161,7 @@ std::vector<Command> helpCommands()
         {"completion", "bash", "Print a completion script: eval \"$(glovebox completion bash)\"", {},
             printCompletion},
         {"version", "", "Print the version and build", {}, showVersion},
-        {"help", "[COMMAND]", "List commands, or explain one", {}, showHelp},
+        {"help", "[COMMAND | CODE]", "List commands, explain one, or say what an error means", {}, showHelp},
     };
 }
 

@@ -39,6 +39,14 @@ def test_every_command_explains_itself(home: Any) -> None:
         assert command["summary"] in text
 
 
+def test_help_says_what_an_error_means(home: Any) -> None:
+    assert home.cli("help", "presets.exists").startswith("presets.exists: replace it")
+    assert "sandbox.no_bwrap" in home.cli("help", "errors")
+    codes = [row["code"] for row in home.json("help", "errors", "example.")["errors"]]
+    assert "example.model" in codes and all(code.startswith("example.") for code in codes)
+    home.cli("help", "no.such", code=2)
+
+
 def test_completion_is_valid_bash(home: Any) -> None:
     script = home.cli("completion", "bash")
     ask = script + '\nCOMP_WORDS=(glovebox daemon s); COMP_CWORD=2; _glovebox; echo "${COMPREPLY[@]}"'

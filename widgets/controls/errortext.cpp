@@ -3,11 +3,36 @@
 
 #include "errortext.h"
 
+#include <algorithm>
+
+#include <QDir>
+#include <QFile>
 #include <QRegularExpression>
+
+#include <backend/base/errorhelp.h>
 
 #include "text.h"
 
 namespace gb::ui {
+
+namespace {
+
+// The help pages have a row for each code; a program without them says nothing.
+QString errorAdvice(const std::string& code)
+{
+    const QDir pages(QStringLiteral(":/glovebox/help"));
+    for (const auto& name : pages.entryList(QDir::Files)) {
+        QFile page(pages.filePath(name));
+        if (!page.open(QIODevice::ReadOnly))
+            continue;
+        for (const auto& row : errorHelpIn(page.readAll().toStdString()))
+            if (std::ranges::find(row.codes, code) != row.codes.end())
+                return QString::fromStdString(row.text).remove(QLatin1Char('`'));
+    }
+    return {};
+}
+
+} // namespace
 
 QString errorSentence(const Error& error)
 {
@@ -36,6 +61,8 @@ QString errorDetails(const Error& error)
     if (!error.data.empty())
         text += QLatin1Char('\n')
             + QString::fromStdString(error.data.dump(2, ' ', false, Json::error_handler_t::replace));
+    if (const auto advice = errorAdvice(error.code); !advice.isEmpty())
+        text += QLatin1Char('\n') + ControlsText::tr("What to do: %1").arg(advice);
     return text;
 }
 

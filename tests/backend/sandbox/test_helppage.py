@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Glovebox authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every code that a sandbox fails with stands in the help page."""
+"""The codes that people meet stand in the help pages."""
 
 from __future__ import annotations
 
@@ -16,4 +16,18 @@ def test_every_code_is_explained() -> None:
     sources = [path.read_text() for room in ROOMS for path in (ROOT / room).rglob("*.cpp")]
     codes = {code for text in sources for code in re.findall(r'(?:fail|Error)[({]\s*"(sandbox\.[a-z_]+)"', text)}
     assert len(codes) > 30
+    assert sorted(code for code in codes if f"`{code}`" not in page) == []
+
+
+def test_examples_and_presets_are_explained() -> None:
+    page = (ROOT / "resources/help/errors.md").read_text()
+    rooms = ("backend/api", "backend/experiments", "app/cli", "widgets/viewers", "backend/service")
+    sources = [path.read_text() for room in rooms for path in (ROOT / room).rglob("*.cpp")]
+    kinds = "example|presets|experiments|interfaces|calls|diff|compare|export|serve"
+    codes = {
+        code
+        for text in sources
+        for code in re.findall(r'(?:fail|Error)[({]\s*"((?:%s)\.[a-z_]+)"' % kinds, text)
+    }
+    assert len(codes) > 25
     assert sorted(code for code in codes if f"`{code}`" not in page) == []

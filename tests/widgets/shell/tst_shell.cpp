@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include <tests/support/picture.h>
+#include <widgets/controls/errortext.h>
 #include <widgets/controls/splitter.h>
 #include <widgets/controls/theme.h>
 #include <widgets/shell/commandpalette.h>
@@ -31,6 +32,7 @@ private Q_SLOTS:
     void paletteRunsWhatIsChosen();
     void everythingWithFocusHasAName();
     void remembersItsPlace();
+    void errorsSayWhatToDo();
     void pictures();
 
 private:
@@ -133,6 +135,14 @@ void ShellTest::remembersItsPlace()
     window.show();
     QCOMPARE(window.size(), chosen);
     remembered().remove(QStringLiteral("window/geometry"));
+}
+
+void ShellTest::errorsSayWhatToDo()
+{
+    const auto details = errorDetails(Error{"presets.exists", "there is a preset \"x\" already"});
+    QVERIFY2(details.endsWith(QStringLiteral("What to do: replace it, or choose another name")),
+        qPrintable(details));
+    QVERIFY(!errorDetails(Error{"no.such", "x"}).contains(QStringLiteral("What to do")));
 }
 
 void ShellTest::pictures()
