@@ -120,18 +120,18 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
                     observer->ending(reason, seconds);
             },
             [self](const char* reason) { self->end(reason); }});
+    box->m_disk =
+        std::make_unique<BoxDisk>(loop, box->m_config, box->m_threads, [self] { self->end("disk"); });
     box->watchEnd();
     return box;
 }
 
-// In groups of its own where something is limited and there can be some; without, its memory is watched and
-// its processors are chosen.
+// In groups of its own where there can be some, also without limits: however many processes it starts, they
+// then share what one would get. Without groups its memory is watched and its processors are chosen.
 Status Box::launch(const fs::path& spool)
 {
     const LaunchTools tools = LaunchTools::besideThisProgram();
-    if (m_config.memory > 0 || m_config.cpu > 0)
-        m_group =
-            ControlGroup::create(m_config.id, {m_config.memory, m_config.cpu, m_config.launch.processes});
+    m_group = ControlGroup::create(m_config.id, {m_config.memory, m_config.cpu, m_config.launch.processes});
     auto running = launchSandbox(limitedLaunch(), tools, spool);
     if (!running && m_group
         && std::ranges::count(m_group->entrances(), stringOr(running.error().data, "subject")) > 0) {
@@ -193,7 +193,8 @@ const char* Box::endReason() const
         ::waitid(P_PID, static_cast<id_t>(m_running->pid()), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
     const bool wasKilled =
         isKnown && (info.si_code == CLD_EXITED ? info.si_status == killed : info.si_status == SIGKILL);
-    return wasKilled && m_group && m_group->killed() > m_killsSeen ? "memory" : "exited";
+    return wasKilled && groupKeeps(ControlGroup::Limit::Memory) && m_group->killed() > m_killsSeen ? "memory"
+                                                                                                   : "exited";
 }
 
 LaunchSpec Box::limitedLaunch() const
@@ -213,7 +214,7 @@ const char* Box::cpuState() const
 
 std::int64_t Box::memoryKills() const
 {
-    return m_group ? m_group->killed() : rpc::memoryKills();
+    return groupKeeps(ControlGroup::Limit::Memory) ? m_group->killed() : rpc::memoryKills();
 }
 
 Json Box::hello() const
@@ -222,7 +223,8 @@ Json Box::hello() const
         {"name", m_config.name}, {"pid", ::getpid()}, {"started_at", m_startedAt},
         {"state", m_ended ? "stopping" : "ready"}, {"idle_timeout", m_config.idleTimeout},
         {"environment", namesOf(m_config.environment)}, {"secrets", namesOf(m_config.secrets)},
-        {"limits", {{"memory", m_limits->memoryState()}, {"cpu", cpuState()}}}, {"python", m_config.python}};
+        {"limits", {{"memory", m_limits->memoryState()}, {"cpu", cpuState()}, {"disk", m_disk->state()}}},
+        {"python", m_config.python}};
     if (m_limits->endsAt() > 0)
         json["ends_at"] = m_limits->endsAt();
     return json;
@@ -243,6 +245,7 @@ void Box::end(const char* reason)
     if (m_ended)
         return;
     m_ended = true;
+    m_disk->leave();
     logInfo("box", "the sandbox ends", {{"id", m_config.id}, {"reason", reason}});
     m_running->stop(graceMs);
     reapEverything();

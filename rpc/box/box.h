@@ -9,6 +9,7 @@
 
 #include "boxcommand.h"
 #include "boxconfig.h"
+#include "boxdisk.h"
 #include "boxlimits.h"
 #include "boxports.h"
 #include "networkproxy.h"
@@ -90,6 +91,7 @@ private:
     std::unique_ptr<BoxCommands> m_commands;
     std::unique_ptr<BoxPorts> m_ports;
     std::unique_ptr<BoxLimits> m_limits;
+    std::unique_ptr<BoxDisk> m_disk;
 };
 
 } // namespace gb::rpc

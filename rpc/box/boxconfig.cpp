@@ -33,6 +33,9 @@ Result<BoxConfig> BoxConfig::fromJson(const Json& json)
     config.secretsInExec = boolOr(json, "secrets_in_exec");
     config.memory = integerOr(json, "memory");
     config.cpu = numberOr(json, "cpu");
+    config.disk = integerOr(json, "disk");
+    config.diskReserve = integerOr(json, "disk_reserve");
+    config.storeFolder = stringOr(json, "box_folder");
     config.timeout = integerOr(json, "timeout");
     config.idleTimeout = integerOr(json, "idle_timeout");
     config.python = stringOr(json, "python", config.python);
@@ -40,7 +43,8 @@ Result<BoxConfig> BoxConfig::fromJson(const Json& json)
         return fail("config.id", "the id of a sandbox must be a UUID");
     if (!config.dataFolder.is_absolute())
         return fail("config.paths", "data_folder must be an absolute path");
-    if (config.memory < 0 || config.cpu < 0 || config.timeout < 0 || config.idleTimeout < 0)
+    if (config.memory < 0 || config.cpu < 0 || config.disk < 0 || config.timeout < 0
+        || config.idleTimeout < 0)
         return fail("config.limits", "a limit must not be negative");
     auto environment = readTexts(json, "environment");
     auto secrets = readTexts(json, "secrets");

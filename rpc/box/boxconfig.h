@@ -26,6 +26,9 @@ struct BoxConfig
     bool secretsInExec = false;
     std::int64_t memory = 0; // bytes, 0: not limited
     double cpu = 0; // processors
+    std::int64_t disk = 0; // bytes
+    std::int64_t diskReserve = 0; // free space below which the disk is nearly full; 0: the usual
+    std::string storeFolder; // what it writes to disk, in the store
     std::int64_t timeout = 0; // seconds, 0: none
     std::int64_t idleTimeout = 0;
     std::string python = "python3"; // inside

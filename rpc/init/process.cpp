@@ -44,17 +44,29 @@ pid_t sessionOf(const char* pid)
     return session;
 }
 
-void killSession(pid_t leader, int number)
+// Whether there were any.
+bool signalSession(pid_t leader, int number)
 {
-    ::kill(-leader, number);
     DIR* folder = ::opendir("/proc");
     if (!folder)
-        return;
+        return false;
+    bool found = false;
     while (const dirent* entry = ::readdir(folder)) {
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && sessionOf(entry->d_name) == leader)
-            ::kill(static_cast<pid_t>(std::atoi(entry->d_name)), number);
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || sessionOf(entry->d_name) != leader)
+            continue;
+        ::kill(static_cast<pid_t>(std::atoi(entry->d_name)), number);
+        found = true;
     }
     ::closedir(folder);
+    return found;
+}
+
+// Who is killed forks no more, but what was forked behind our back while we looked is found the next time.
+void killSession(pid_t leader, int number)
+{
+    constexpr int mostRounds = 4;
+    ::kill(-leader, number);
+    for (int round = 0; round < mostRounds && signalSession(leader, number) && number == SIGKILL; ++round) { }
 }
 
 } // namespace

@@ -61,6 +61,8 @@ std::vector<Control> controlsFor(const GroupLimits& limits)
         controls.push_back({Limit::Cpu, "cpu", {{"cpu.max", std::move(both)}},
             {{"cpu.cfs_period_us", period}, {"cpu.cfs_quota_us", quota}}});
     }
+    if (limits.cpu <= 0)
+        controls.push_back({Limit::Share, "cpu", {{"cpu.weight", "100"}}, {{"cpu.shares", "1024"}}});
     if (limits.processes > 0) {
         const std::string count = std::to_string(limits.processes);
         controls.push_back({Limit::Processes, "pids", {{"pids.max", count}}, {{"pids.max", count}}});
@@ -229,7 +231,9 @@ std::unique_ptr<ControlGroup> ControlGroup::create(
             take(makeSeparate(groupFolder(places.mounts / control.controller, *own), id, control));
     }
     // The number of processes is limited without a group too, so it alone is worth none.
-    return group->keeps(Limit::Memory) || group->keeps(Limit::Cpu) ? std::move(group) : nullptr;
+    const bool isWorthIt =
+        std::ranges::any_of(group->m_kept, [](Limit limit) { return limit != Limit::Processes; });
+    return isWorthIt ? std::move(group) : nullptr;
 }
 
 std::vector<Limit> ControlGroup::tryOut(const ControlGroupPlaces& places)

@@ -14,7 +14,7 @@ namespace gb {
 struct GroupLimits
 {
     std::int64_t memory = 0; // bytes; 0: not limited, here and below
-    double cpu = 0; // processors
+    double cpu = 0; // processors; without, the group as a whole gets one share, however many run in it
     std::int64_t processes = 0;
 };
 
@@ -30,7 +30,7 @@ struct ControlGroupPlaces
 class ControlGroup
 {
 public:
-    enum class Limit { Memory, Cpu, Processes };
+    enum class Limit { Memory, Cpu, Share, Processes };
 
     // Nothing where none of the limits can be kept this way.
     static std::unique_ptr<ControlGroup> create(

@@ -38,7 +38,7 @@ std::map<std::string, std::string> limitsHere()
         return std::ranges::find(kept, limit) != kept.end();
     };
     return {{"memory", isKept(ControlGroup::Limit::Memory) ? "enforced" : "watched"},
-        {"cpu", isKept(ControlGroup::Limit::Cpu) ? "enforced" : "pinned"}};
+        {"cpu", isKept(ControlGroup::Limit::Cpu) ? "enforced" : "pinned"}, {"disk", "watched"}};
 }
 
 std::map<std::string, FieldCapability> limitCapabilities()
@@ -49,7 +49,11 @@ std::map<std::string, FieldCapability> limitCapabilities()
     const std::string cpu = wayOf("cpu") == "enforced"
         ? "enforced by the system; there are " + countOfProcessors() + " here"
         : "kept here by pinning to whole processors, so 0.5 counts as 1; there are " + countOfProcessors();
-    return {{"memory", {FieldCapability::State::Ok, memory}}, {"cpu", {FieldCapability::State::Ok, cpu}}};
+    return {{"memory", {FieldCapability::State::Ok, memory}}, {"cpu", {FieldCapability::State::Ok, cpu}},
+        {"disk",
+            {FieldCapability::State::Ok,
+                "watched here every other second, all its files together: a sandbox that writes more is "
+                "ended"}}};
 }
 
 void planLimits(const SandboxSpec& spec, SandboxPlan& plan)
@@ -62,6 +66,8 @@ void planLimits(const SandboxSpec& spec, SandboxPlan& plan)
                 {"memory", "is watched several times a second, not enforced by the system",
                     "\"glovebox doctor\" says what would change that", Severity::Warning});
     }
+    if (spec.disk > 0)
+        plan.limits["disk"] = wayOf("disk");
     if (spec.cpu > 0) {
         plan.limits["cpu"] = wayOf("cpu");
         if (wayOf("cpu") == "pinned" && !isWhole(spec.cpu))

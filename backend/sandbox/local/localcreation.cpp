@@ -195,8 +195,9 @@ private:
             {"data_folder", m_provider.m_options.dataFolder.string()}, {"launch", launch.toJson()},
             {"environment", m_recipe.environment}, {"secrets", m_start.secrets},
             {"secrets_in_exec", !spec.scoped}, {"memory", spec.memory}, {"cpu", spec.cpu},
-            {"timeout", spec.timeout.value_or(0)}, {"idle_timeout", spec.idleTimeout.value_or(0)},
-            {"box_folder", "boxes/" + m_request.id}, {"python", m_recipe.python}};
+            {"disk", spec.disk}, {"timeout", spec.timeout.value_or(0)},
+            {"idle_timeout", spec.idleTimeout.value_or(0)}, {"box_folder", "boxes/" + m_request.id},
+            {"python", m_recipe.python}};
         if (m_start.network)
             sandbox["network"] = m_start.network->toJson();
         const auto answer =

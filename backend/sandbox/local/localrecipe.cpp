@@ -7,6 +7,8 @@
 #include <array>
 #include <tuple>
 
+#include <rpc/launch/processorchoice.h>
+
 #include "hiddenmodels.h"
 #include "ownpython.h"
 
@@ -15,7 +17,6 @@ namespace {
 
 constexpr std::int64_t tmpBytes = 1L << 30;
 constexpr std::int64_t runBytes = 64L << 20;
-constexpr std::int64_t mostProcesses = 4096;
 
 Status checkSupported(const SandboxSpec& spec)
 {
@@ -27,6 +28,16 @@ Status checkSupported(const SandboxSpec& spec)
         return refuse("docker_in_docker", "is not offered by the local provider",
             "remove it or use provider = \"modal\"");
     return {};
+}
+
+// Enough for one pool of threads or another on each processor; a fork bomb of more would starve everything
+// beside it, process 1 too.
+std::int64_t mostProcesses()
+{
+    constexpr std::int64_t least = 1'024;
+    constexpr std::int64_t most = 16'384;
+    constexpr std::int64_t each = 64;
+    return std::clamp(static_cast<std::int64_t>(processorsHere().size()) * each, least, most);
 }
 
 bool isProxyVariable(std::string name)
@@ -105,7 +116,7 @@ Result<LaunchSpec> LocalRecipe::make(const BuildProgress& progress)
     const SandboxSpec& spec = m_request.spec;
     LaunchSpec launch;
     launch.store = m_images.storeFolder();
-    launch.processes = mostProcesses;
+    launch.processes = mostProcesses();
     launch.fileBytes = spec.disk;
     launch.network = spec.network.mode == NetworkMode::On;
     // They are memory: never more than half of what the sandbox may have.

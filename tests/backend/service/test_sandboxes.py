@@ -232,8 +232,9 @@ def test_the_plan_and_the_form(client: glovebox.Client, tmp_path: Path) -> None:
     assert plan["steps"][-1]["bytes"] == 5
     assert [problem["severity"] for problem in plan["problems"]] == ["warning"]
     assert plan["needs_trust"] is False and "limits" not in plan
-    limited = client.sandboxes.plan(spec(memory="1 GiB", cpu=1))["limits"]
+    limited = client.sandboxes.plan(spec(memory="1 GiB", cpu=1, disk="5 GiB"))["limits"]
     assert limited["memory"] in ("enforced", "watched") and limited["cpu"] in ("enforced", "pinned")
+    assert limited["disk"] == "watched"
     (local,) = client.sandboxes.capabilities()
     assert local["id"] == "local" and local["available"], local
     assert local["limits"] == limited and local["fields"]["cpu"]["reason"] and local["fields"]["memory"]["reason"]

@@ -143,7 +143,7 @@ def test_who_may_make_groups_gets_one(start: Callable[..., BoxProcess]) -> None:
     if not any(os.access(folder / "cgroup.procs", os.W_OK) and os.access(folder, os.W_OK) for folder in folders):
         pytest.skip("this user may make no group here")
     limits = start(memory=1 << 30).link.call("box.hello", protocol=1)["limits"]
-    assert limits == {"memory": "enforced", "cpu": "none"}
+    assert limits == {"memory": "enforced", "cpu": "none", "disk": "none"}
 
 
 def may_group(controller: str) -> bool:
@@ -220,6 +220,44 @@ def test_an_early_end_for_memory_is_not_the_reason_of_a_later_one(start: Callabl
     fill = "for folder in /tmp /dev/shm /home/box; do head -c 60M /dev/zero > $folder/fill; done; sleep 1000"
     box.link.call("box.exec", script="echo 0 > /proc/self/oom_score_adj; " + fill)
     assert box.ended()["reason"] == "memory"
+
+
+def test_too_much_on_disk(start: Callable[..., BoxProcess]) -> None:
+    limited, free = start(disk=50 << 20, box_folder="workspace"), start()
+    assert limited.link.call("box.hello", protocol=1)["limits"]["disk"] == "watched"
+    for box in (limited, free):
+        # Many small files count as one large does.
+        box.link.call("box.exec", script="for i in $(seq 100); do head -c 1M /dev/zero > /workspace/$i; done")
+    assert limited.ended()["reason"] == "disk"
+    assert free.link.run("ls /workspace | wc -l")["stdout"] == b"100\n"
+
+
+def test_who_fills_the_disk_is_ended(start: Callable[..., BoxProcess]) -> None:
+    """To these the disk is nearly full from the start."""
+    still, filling = (start(disk_reserve=1 << 60, box_folder="workspace") for _ in range(2))
+    still.link.run("head -c 100M /dev/zero > /workspace/before")  # what it has already is not held against it
+    filling.link.call("box.exec", script="while :; do head -c 5M /dev/zero >> /workspace/log; sleep 0.1; done")
+    assert filling.ended()["reason"] == "disk"
+    assert still.link.run("echo here")["stdout"] == b"here\n"
+
+
+BOMB = """
+import os, time
+while True:
+    try:
+        os.fork()
+    except OSError:
+        time.sleep(0.01)
+"""
+
+
+def test_a_fork_bomb_ends_with_its_command(start: Callable[..., BoxProcess]) -> None:
+    box = start(launch={"processes": 300})
+    bomb = box.link.exec(PYTHON, "-I", "-c", BOMB, timeout_ms=1500)
+    assert box.link.follow(bomb)["timed_out"]
+    # Of the hundreds nothing is left: process 1 and whoever looks.
+    count = "ls /proc | grep -c '^[0-9]'"
+    wait_for(lambda: int(box.link.run(count)["stdout"] or b"999") <= 6, seconds=60)
 
 
 def test_what_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
