@@ -40,6 +40,31 @@ Status addPython(Json& spec, const std::string& wanted)
     return {};
 }
 
+Status addCpu(Json& spec, const std::string& wanted)
+{
+    double number = 0;
+    const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+    if (error != std::errc() || end != wanted.data() + wanted.size())
+        return fail("usage", "--cpu takes a number of processors, for example 2 or 0.5");
+    spec["cpu"] = number;
+    return {};
+}
+
+Status addGpu(Json& spec, const std::string& wanted)
+{
+    const auto colon = wanted.rfind(':');
+    spec["gpu"] = wanted.substr(0, colon);
+    if (colon == std::string::npos)
+        return {};
+    int count = 0;
+    const auto [end, error] =
+        std::from_chars(wanted.data() + colon + 1, wanted.data() + wanted.size(), count);
+    if (error != std::errc() || end != wanted.data() + wanted.size())
+        return fail("usage", "--gpu takes a type, or a type and a number: A100, any:2");
+    spec["gpu_count"] = count;
+    return {};
+}
+
 // "LOCAL:INSIDE", for folders with a mode behind.
 Result<Json> mountFrom(const std::string& option, const std::string& word)
 {
@@ -131,6 +156,10 @@ Status addFlags(Json& spec, const Arguments& arguments)
         GB_TRY(addPython(spec, arguments.value("--python")));
     if (arguments.has("--memory"))
         spec["memory"] = arguments.value("--memory");
+    if (arguments.has("--cpu"))
+        GB_TRY(addCpu(spec, arguments.value("--cpu")));
+    if (arguments.has("--gpu"))
+        GB_TRY(addGpu(spec, arguments.value("--gpu")));
     if (arguments.has("--network"))
         spec["network"] = networkFrom(arguments.value("--network"));
     for (const auto& [option, field] : {std::pair("--timeout", "timeout"), {"--idle", "idle_timeout"}}) {
@@ -184,7 +213,9 @@ std::vector<Option> sandboxFlags()
         {"--env", "NAME[=VALUE]", "set a variable inside", true},
         {"--network", "off|on|HOSTS", "none, all, or only these (a,b,…)"},
         {"--timeout", "TIME", "how long it may live: 90s, 30m, 2h"},
-        {"--idle", "TIME", "how long it may do nothing"}, {"--memory", "SIZE", "for example 8GiB"}};
+        {"--idle", "TIME", "how long it may do nothing"}, {"--memory", "SIZE", "for example 8GiB"},
+        {"--cpu", "N", "processors, for example 2 or 0.5"},
+        {"--gpu", "TYPE[:N]", "a GPU of this type, or so many: A100, any:2"}};
 }
 
 Result<WantedSandbox> wantedSandbox(const Arguments& arguments)
