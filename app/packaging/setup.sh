@@ -10,7 +10,7 @@ GB_PACKAGES_BUILD=(g++ cmake ninja-build ccache mold pkg-config python3 python3-
 GB_PACKAGES_RUN=(bubblewrap mmdebstrap uidmap python3-venv)
 GB_PACKAGES_GUI=(qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools linguist-qt6 fonts-dejavu-core
     qt6-wayland)
-GB_PACKAGES_TEST=(python3-venv procps aria2 curl)
+GB_PACKAGES_TEST=(python3-venv procps aria2 curl dbus-daemon)
 
 # Two checkouts of the same sources share what ccache holds, wherever they lie.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=1

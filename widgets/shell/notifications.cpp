@@ -18,6 +18,7 @@
 #include <widgets/controls/toast.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "desktopnotice.h"
 #include "text.h"
 
 namespace gb::ui {
@@ -38,6 +39,12 @@ Notifications::Notifications(api::Client& client, QWidget* over) : QFrame(over),
     m_rows->setContentsMargins(space::l, space::m, space::l, space::m);
     m_rows->setSpacing(space::m);
     m_toast = new Toast(over);
+    m_desktop = new DesktopNotice(this);
+    connect(m_desktop, &DesktopNotice::activated, this, [this] {
+        window()->showNormal();
+        window()->raise();
+        window()->activateWindow();
+    });
     hide();
     connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
         if (topic == QLatin1String("jobs"))
@@ -55,19 +62,10 @@ void Notifications::add(Tone tone, const QString& title, const QString& text, bo
         showEntries();
     else
         Q_EMIT unreadChanged(++m_unread);
-    if (desktop && !QApplication::activeWindow())
-        tellDesktop(title, text);
-}
-
-void Notifications::tellDesktop(const QString& title, const QString& text)
-{
-    QApplication::alert(window());
-    if (!QSystemTrayIcon::isSystemTrayAvailable())
-        return;
-    if (!m_desktop)
-        m_desktop = new QSystemTrayIcon(icon(QStringLiteral("sandbox"), tokens().accent), this);
-    m_desktop->show();
-    m_desktop->showMessage(title, text);
+    if (desktop && !QApplication::activeWindow()) {
+        QApplication::alert(window());
+        m_desktop->tell(title, text);
+    }
 }
 
 void Notifications::lookForEndedJobs()
@@ -86,9 +84,10 @@ void Notifications::lookForEndedJobs()
         if (state == QLatin1String("failed"))
             add(Tone::Error, ShellText::tr("%1 failed").arg(title),
                 errorSentence(Error::fromJson(objectOr(job, "error"))), true);
-        else if (state == QLatin1String("done")
-            && timeField(job, "ended_at") - timeField(job, "started_at") > longWorkMs)
-            add(Tone::Success, ShellText::tr("%1 is done").arg(title), {}, true);
+        const auto tookMs = timeField(job, "ended_at") - timeField(job, "started_at");
+        if (state == QLatin1String("done") && tookMs > longWorkMs)
+            add(Tone::Success, ShellText::tr("%1 is done").arg(title),
+                ShellText::tr("It took %1.").arg(durationText(tookMs * 1'000'000)), true);
     }
 }
 

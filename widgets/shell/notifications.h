@@ -5,7 +5,6 @@
 
 #include <QFrame>
 #include <QHash>
-#include <QSystemTrayIcon>
 
 #include <backend/api/client.h>
 #include <widgets/controls/tokens.h>
@@ -14,6 +13,7 @@ class QVBoxLayout;
 
 namespace gb::ui {
 
+class DesktopNotice;
 class Toast;
 
 // What happened, newest first, behind the bell; each also passes as a toast. When the window is not in front,
@@ -43,7 +43,6 @@ private:
 
     void lookForEndedJobs();
     void showEntries();
-    void tellDesktop(const QString& title, const QString& text);
     void keyPressEvent(QKeyEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
 
@@ -51,7 +50,7 @@ private:
     QList<Entry> m_entries;
     QVBoxLayout* m_rows = nullptr;
     Toast* m_toast = nullptr;
-    QSystemTrayIcon* m_desktop = nullptr;
+    DesktopNotice* m_desktop = nullptr;
     QHash<QString, QString> m_jobStates;
     int m_unread = 0;
 };
