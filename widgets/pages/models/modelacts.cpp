@@ -128,24 +128,31 @@ void ModelsPage::askOnce(
     });
 }
 
+// To stand behind a sentence.
+QString ModelsPage::usersText(const QString& repo) const
+{
+    const auto users = m_use->users(repo);
+    return users.isEmpty() ? QString()
+                           : QLatin1Char(' ')
+            + ModelsText::tr("Sandboxes use it now: %1.").arg(users.join(QStringLiteral(", ")));
+}
+
 void ModelsPage::askToDelete(const ModelRow& row)
 {
-    const auto users = m_use->users(row.repo);
-    auto why = ModelsText::tr(
-        "%1 become free, all revisions go. Other programs that use the hub's cache lose it too.")
-                   .arg(bytesText(static_cast<double>(row.onDisk)));
-    if (!users.isEmpty())
-        why += QLatin1Char(' ')
-            + ModelsText::tr("Sandboxes use it now: %1.").arg(users.join(QStringLiteral(", ")));
+    const auto why =
+        ModelsText::tr(
+            "%1 become free, all revisions go. Other programs that use the hub's cache lose it too.")
+            .arg(bytesText(static_cast<double>(row.onDisk)))
+        + usersText(row.repo);
     askOnce(ModelsText::tr("Delete %1 from this disk?").arg(row.repo), why, ModelsText::tr("Delete"),
-        [this, repo = row.repo] {
+        [this, repo = row.repo, isUsed = !m_use->users(row.repo).isEmpty()] {
             // A download on the list would only say that it was ready once.
             for (int i = 0; i < m_model->rowCount(); ++i) {
                 const auto* listed = m_model->rowAt(m_model->index(i, 0));
                 if (listed->repo == repo && !listed->download.isEmpty())
                     cancel(*listed);
             }
-            removeModel(repo, {{"model", repo.toStdString()}, {"all", true}});
+            removeModel(repo, {{"model", repo.toStdString()}, {"all", true}, {"force", isUsed}});
         });
 }
 

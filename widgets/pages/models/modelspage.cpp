@@ -79,9 +79,11 @@ ModelsPage::ModelsPage(api::Client& client, QWidget* parent)
         [this](const QString& repo, const QString& commit, qint64 bytes) {
             askOnce(ModelsText::tr("Delete revision %1 of %2?").arg(commit.left(12), repo),
                 ModelsText::tr("Up to %1 become free; files that other revisions use stay.")
-                    .arg(bytesText(static_cast<double>(bytes))),
-                ModelsText::tr("Delete"), [this, repo, commit] {
-                    removeModel(repo, {{"model", (repo + QLatin1Char('@') + commit).toStdString()}});
+                        .arg(bytesText(static_cast<double>(bytes)))
+                    + usersText(repo),
+                ModelsText::tr("Delete"), [this, repo, commit, isUsed = !m_use->users(repo).isEmpty()] {
+                    removeModel(repo,
+                        {{"model", (repo + QLatin1Char('@') + commit).toStdString()}, {"force", isUsed}});
                 });
         });
     connect(m_details, &ModelDetails::looseRemovalRequested, this, [this](const QString& repo, qint64 bytes) {

@@ -60,6 +60,7 @@ private:
     void cancel(const ModelRow& row);
     void verify(const ModelRow& row);
     void askToDelete(const ModelRow& row);
+    QString usersText(const QString& repo) const;
     void verifyModel(const QString& model, bool repair);
     void showVerified(const QString& model, const Json& job, bool repaired);
     void removeModel(const QString& repo, const Json& params);

@@ -57,7 +57,8 @@ void ModelUse::ask(const QString& id)
             const auto spec = objectOr(answer->body, "spec");
             if (const auto models = spec.find("models"); models != spec.end() && models->is_array())
                 for (const auto& model : *models) {
-                    known->models.insert(textField(model, "name"));
+                    if (textField(model, "path").isEmpty())
+                        known->models.insert(textField(model, "name"));
                     known->models.insert(textField(model, "base_model"));
                 }
             known->models.remove(QString());

@@ -3,10 +3,12 @@
 
 #include "planpanel.h"
 
+#include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QUrl>
 
 #include <widgets/controls/banner.h>
 #include <widgets/controls/buttons.h>
@@ -209,17 +211,19 @@ void PlanPanel::takePlan(const Json& plan)
     double bytes = 0;
     double seconds = 0;
     int fresh = 0;
+    bool isTimed = true; // a download takes what it takes
     for (const auto& step : plan.contains("steps") ? plan["steps"] : Json(Json::array())) {
         if (boolOr(step, "reused"))
             continue;
         ++fresh;
         bytes += numberOr(step, "bytes");
         seconds += numberOr(step, "seconds");
+        isTimed = isTimed && stringOr(step, "kind") != "model";
     }
     QStringList parts{SandboxText::tr("%n step(s) to do", nullptr, fresh)};
     if (bytes > 0)
         parts += bytesText(bytes);
-    if (seconds > 0)
+    if (seconds > 0 && isTimed)
         parts += SandboxText::tr("about %1").arg(durationText(static_cast<std::int64_t>(seconds * 1e9)));
     if (const auto price = numberOr(plan, "price_per_hour"); price > 0)
         parts += SandboxText::tr("%1 per hour").arg(moneyText(price));
@@ -241,7 +245,29 @@ void PlanPanel::takePlan(const Json& plan)
             warnings.join(QLatin1Char('\n')));
         m_banner->addAction(SandboxText::tr("Show"), [this, field] { Q_EMIT fieldRequested(field); });
     }
+    offerAccess(plan.contains("steps") ? plan["steps"] : Json(Json::array()));
     setPhase(Phase::Planned);
+}
+
+void PlanPanel::offerAccess(const Json& steps)
+{
+    for (const auto& step : steps) {
+        const auto page = textField(step, "page");
+        if (page.isEmpty())
+            continue;
+        offerPage(page);
+        m_banner->addAction(SandboxText::tr("Look again"), [this] { plan(); });
+        return;
+    }
+}
+
+// Where somebody asks for access to a model.
+void PlanPanel::offerPage(const QString& address)
+{
+    const QUrl page(address);
+    if (page.scheme() == QLatin1String("https") || page.scheme() == QLatin1String("http"))
+        m_banner->addAction(
+            SandboxText::tr("Open the model's page"), [page] { QDesktopServices::openUrl(page); });
 }
 
 void PlanPanel::showSteps(const Json& steps)
@@ -359,7 +385,11 @@ void PlanPanel::followJob()
         const auto state = i < done ? StepRow::State::Done
             : i == done             ? StepRow::State::Running
                                     : StepRow::State::Planned;
-        m_steps[i]->setState(state, i == done && message != m_steps[i]->title() ? message : QString());
+        const auto part = i == done ? objectOr(progress, "part") : Json(Json::object());
+        const bool says = i == done && part.empty() && message != m_steps[i]->title();
+        m_steps[i]->setState(state, says ? message : QString());
+        if (!part.empty())
+            m_steps[i]->setPart(part);
     }
     const auto total = integerOr(progress, "total", m_steps.size());
     m_summary->setText(SandboxText::tr("step %1 of %2").arg(qMin<std::int64_t>(done + 1, total)).arg(total));
@@ -416,6 +446,8 @@ void PlanPanel::failed(const Error& error, const QString& message)
     if (!field.isEmpty())
         m_banner->addAction(
             SandboxText::tr("Edit the field"), [this, field] { Q_EMIT fieldRequested(field); });
+    if (const auto page = textField(error.data, "page"); !page.isEmpty())
+        offerPage(page);
     if (!m_sandbox.empty())
         m_banner->addAction(SandboxText::tr("Open the log"), [this] { showLog(true); });
 }

@@ -55,6 +55,8 @@ private:
     void takePlan(const Json& plan);
     void showSteps(const Json& steps);
     void showWrong();
+    void offerAccess(const Json& steps);
+    void offerPage(const QString& address);
     void askAboutGpu();
     void askForTrust();
     void send(bool trusted);

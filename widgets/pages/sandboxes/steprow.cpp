@@ -4,12 +4,14 @@
 #include "steprow.h"
 
 #include <QGridLayout>
+#include <QHash>
 #include <QLabel>
 #include <QProgressBar>
 
 #include <widgets/controls/icons.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/numbers.h>
+#include <widgets/controls/progressrow.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
 
@@ -20,6 +22,39 @@ namespace {
 
 constexpr int stepIcon = 16;
 constexpr double secondNs = 1e9;
+constexpr int barSteps = 1000; // bytes do not fit in the int of a progress bar
+
+QString partStateText(const QString& state)
+{
+    static const QHash<QString, QString> words = {
+        {QStringLiteral("queued"), SandboxText::tr("waits for other downloads")},
+        {QStringLiteral("resolving"), SandboxText::tr("asks the hub")},
+        {QStringLiteral("downloading"), SandboxText::tr("downloading")},
+        {QStringLiteral("verifying"), SandboxText::tr("comparing with the hub's hashes")},
+        {QStringLiteral("stalled"), SandboxText::tr("nothing comes at the moment")},
+        {QStringLiteral("paused"), SandboxText::tr("paused on the Models page")}};
+    return words.value(state);
+}
+
+QStringList plannedFigures(const Json& step)
+{
+    const auto reused = boolOr(step, "reused");
+    const auto bytes = numberOr(step, "bytes");
+    QStringList figures;
+    if (reused)
+        figures += SandboxText::tr("already there");
+    else if (!textField(step, "page").isEmpty())
+        figures += SandboxText::tr("needs access");
+    else if (stringOr(step, "kind") == "model")
+        figures +=
+            bytes > 0 ? SandboxText::tr("to download") : SandboxText::tr("to download, size not known");
+    if (bytes > 0)
+        figures += bytesText(bytes);
+    if (const auto seconds = numberOr(step, "seconds"); seconds > 0 && !reused)
+        figures +=
+            SandboxText::tr("%1 last time").arg(durationText(static_cast<std::int64_t>(seconds * secondNs)));
+    return figures;
+}
 
 } // namespace
 
@@ -35,15 +70,7 @@ StepRow::StepRow(const Json& step, QWidget* parent) : QWidget(parent), m_reused(
     m_bar->setTextVisible(false);
     m_bar->setRange(0, 0);
     m_bar->hide();
-    QStringList figures;
-    if (m_reused)
-        figures += SandboxText::tr("already there");
-    if (const auto bytes = numberOr(step, "bytes"); bytes > 0)
-        figures += bytesText(bytes);
-    if (const auto seconds = numberOr(step, "seconds"); seconds > 0 && !m_reused)
-        figures +=
-            SandboxText::tr("%1 last time").arg(durationText(static_cast<std::int64_t>(seconds * secondNs)));
-    m_figures->setText(figures.join(QStringLiteral(" · ")));
+    m_figures->setText(plannedFigures(step).join(QStringLiteral(" · ")));
     auto* layout = new QGridLayout(this);
     layout->setContentsMargins(0, space::xs, 0, space::xs);
     layout->setHorizontalSpacing(space::s);
@@ -71,8 +98,30 @@ void StepRow::setState(State state, const QString& message)
         return;
     m_state = state;
     // A bar without an end moves by itself, which is for those who did not ask for less motion.
+    m_bar->setRange(0, 0);
     m_bar->setVisible(state == State::Running && !Theme::instance().look().reducedMotion);
     showIcon();
+}
+
+void StepRow::setPart(const Json& part)
+{
+    const auto done = numberOr(part, "done");
+    const auto total = numberOr(part, "total");
+    QStringList texts{partStateText(textField(part, "state"))};
+    if (total > 0) {
+        m_bar->setRange(0, barSteps);
+        m_bar->setValue(qRound(barSteps * qBound(0.0, done / total, 1.0)));
+        m_bar->setVisible(true);
+        texts += SandboxText::tr("%1 of %2").arg(bytesText(done), bytesText(total));
+        ProgressSpec rate;
+        rate.unit = QStringLiteral("bytes");
+        rate.rate = numberOr(part, "rate");
+        rate.remainingSeconds = numberOr(part, "remaining_s", -1);
+        texts += ProgressRow::figures(rate);
+    }
+    texts.removeAll(QString());
+    m_message->setElidedText(texts.join(QStringLiteral(" · ")));
+    m_message->setVisible(!texts.isEmpty());
 }
 
 void StepRow::showIcon()

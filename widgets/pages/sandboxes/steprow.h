@@ -24,6 +24,8 @@ public:
 
     explicit StepRow(const Json& step, QWidget* parent = nullptr);
     void setState(State state, const QString& message = {});
+    // What the step under way moves: its state, done, total, rate and remaining time.
+    void setPart(const Json& part);
     State state() const { return m_state; }
     QString title() const;
 
