@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import re
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any, Callable

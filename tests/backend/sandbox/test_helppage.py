@@ -23,11 +23,9 @@ def test_examples_and_presets_are_explained() -> None:
     page = (ROOT / "resources/help/errors.md").read_text()
     rooms = ("backend/api", "backend/experiments", "app/cli", "widgets/viewers", "backend/service")
     sources = [path.read_text() for room in rooms for path in (ROOT / room).rglob("*.cpp")]
-    kinds = "example|presets|experiments|interfaces|calls|diff|compare|export|serve"
-    codes = {
-        code
-        for text in sources
-        for code in re.findall(r'(?:fail|Error)[({]\s*"((?:%s)\.[a-z_]+)"' % kinds, text)
-    }
+    named = re.compile(r'(?:fail|Error)[({]\s*"((?:'
+                       "example|presets|experiments|interfaces|calls|diff|compare|export|serve"
+                       r')\.[a-z_]+)"')
+    codes = {code for text in sources for code in named.findall(text)}
     assert len(codes) > 25
     assert sorted(code for code in codes if f"`{code}`" not in page) == []
