@@ -18,7 +18,6 @@
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/errortext.h>
 #include <widgets/controls/harmless.h>
-#include <widgets/controls/keyvaluelist.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/logview.h>
 #include <widgets/controls/numbers.h>
@@ -40,6 +39,8 @@ namespace gb::ui {
 namespace {
 
 constexpr int itemsRedrawMs = 200;
+constexpr int statisticsSoonMs = 400; // calls in a row are counted once
+constexpr int detailsTab = 2;
 constexpr int seenTab = 3;
 constexpr int sourceTab = 4;
 
@@ -58,6 +59,9 @@ CallPanel::CallPanel(api::Client& client, QWidget* parent) : QWidget(parent), m_
     m_itemsSoon.setSingleShot(true);
     m_itemsSoon.setInterval(itemsRedrawMs);
     connect(&m_itemsSoon, &QTimer::timeout, this, &CallPanel::showItems);
+    m_statisticsSoon.setSingleShot(true);
+    m_statisticsSoon.setInterval(statisticsSoonMs);
+    connect(&m_statisticsSoon, &QTimer::timeout, this, &CallPanel::askStatistics);
     connect(&m_client, &api::Client::notified, this,
         [this](const QString& method, const Json& params, const QByteArray& attachment) {
             if (method == QLatin1String("calls.event") && stringOr(params, "call") == m_call)
@@ -183,6 +187,8 @@ QWidget* CallPanel::createLower()
     connect(m_tabs, &QTabWidget::currentChanged, this, [this](int tab) {
         if (tab == sourceTab && !m_interface.empty())
             m_source->showSource(m_interface, m_functionLine);
+        if (tab == detailsTab)
+            m_details->setRows(m_detailRows);
     });
     auto* line = new QHBoxLayout;
     line->setSpacing(space::m);
@@ -236,7 +242,7 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     m_progress->hide();
     m_result->clear();
     m_output->clear();
-    m_details->setRows({});
+    setDetails({});
     m_timing->clear();
     m_state->setState(InspectorText::tr("not called yet"), Tone::Neutral);
     setRunning(false);
@@ -335,7 +341,8 @@ void CallPanel::showItems()
 void CallPanel::onAnswer(const std::string& call, Result<api::Answer> answer)
 {
     Q_EMIT callEnded(QString::fromStdString(call));
-    askStatistics();
+    if (!m_statisticsSoon.isActive())
+        m_statisticsSoon.start();
     if (call != m_call)
         return;
     setRunning(false);
@@ -381,7 +388,7 @@ void CallPanel::showRecord(const Json& record, const std::string& result)
     const auto tone = state == QLatin1String("ok") ? Tone::Success : StatePill::toneOf(state);
     m_state->setState(state, tone);
     m_timing->setTiming(objectOr(record, "ns"));
-    m_details->setRows(recordRows(record));
+    setDetails(recordRows(record));
     if (const auto text = outputText(record); !text.empty()) {
         m_output->clear();
         m_output->append(text);
@@ -402,6 +409,14 @@ void CallPanel::showRecord(const Json& record, const std::string& result)
     }
     m_result->clear();
     showError(record);
+}
+
+// A dozen fields are not made again with every call while nobody sees them.
+void CallPanel::setDetails(QList<KeyValueList::Row> rows)
+{
+    m_detailRows = std::move(rows);
+    if (m_tabs->currentIndex() == detailsTab)
+        m_details->setRows(m_detailRows);
 }
 
 void CallPanel::showError(const Json& record)

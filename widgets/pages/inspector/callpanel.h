@@ -6,6 +6,8 @@
 #include <QTimer>
 #include <QWidget>
 
+#include <widgets/controls/keyvaluelist.h>
+
 #include "functionlist.h"
 
 class QAction;
@@ -19,7 +21,6 @@ namespace gb::ui {
 class ArgumentForm;
 class Banner;
 class ElidedLabel;
-class KeyValueList;
 class LogView;
 class PresetButton;
 class ProgressRow;
@@ -74,6 +75,7 @@ private:
     void onEvent(const Json& event, const QByteArray& attachment);
     void onAnswer(const std::string& call, Result<api::Answer> answer);
     void showRecord(const Json& record, const std::string& result);
+    void setDetails(QList<KeyValueList::Row> rows);
     void showError(const Json& record);
     // The line in the interface file, in the editor; 0: where the function begins.
     void showSource(int line);
@@ -92,6 +94,8 @@ private:
     bool m_forced = false;
     std::string m_items; // the streamed items as JSON text, without its end
     QTimer m_itemsSoon;
+    QTimer m_statisticsSoon;
+    QList<KeyValueList::Row> m_detailRows;
 
     QAction* m_run = nullptr;
     QAction* m_cancel = nullptr;
