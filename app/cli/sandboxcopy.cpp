@@ -12,6 +12,7 @@
 #include <backend/base/fd.h>
 #include <backend/base/files.h>
 #include <backend/base/ids.h>
+#include <backend/base/sparsefile.h>
 
 #include "command.h"
 #include "session.h"
@@ -212,7 +213,8 @@ private:
     // through.
     Status fileDown(const std::string& source, const fs::path& target, std::int64_t mode)
     {
-        const fs::path part = target.string() + "." + newId().substr(0, 8) + ".part";
+        // Not after the file's own name, which may be as long as a name can be.
+        const fs::path part = target.parent_path() / (".glovebox-" + newId() + ".part");
         const Status fetched = fetchInto(source, part, static_cast<mode_t>(mode & 0777) | 0600U);
         if (!fetched || ::rename(part.c_str(), target.c_str()) != 0) {
             const int reason = errno;
@@ -229,18 +231,22 @@ private:
         if (!fd.valid())
             return failErrno("cannot write", part.string(), errno);
         std::int64_t offset = 0;
+        std::int64_t whole = -1; // as long as it is now: one that grows all the time has an end as well
         for (;;) {
             const auto answer = m_session.call("sandboxes.read",
                 Json{{"sandbox", m_sandbox}, {"path", source}, {"offset", offset}, {"limit", pieceSize}});
             if (!answer)
                 return fail(answer.error());
+            if (whole < 0)
+                whole = integerOr(answer->body, "size");
             const std::string& bytes = answer->attachment;
-            if (::pwrite(fd.get(), bytes.data(), bytes.size(), offset) != static_cast<ssize_t>(bytes.size()))
-                return failErrno("cannot write", part.string(), errno);
+            GB_TRY(writeKeepingHoles(fd.get(), bytes, offset));
             offset += static_cast<std::int64_t>(bytes.size());
-            if (bytes.empty() || offset >= integerOr(answer->body, "size"))
+            if (bytes.empty() || offset >= whole)
                 break;
         }
+        if (::ftruncate(fd.get(), offset) != 0)
+            return failErrno("cannot write", part.string(), errno);
         m_bytes += offset;
         return {};
     }

@@ -187,6 +187,9 @@ Result<std::unique_ptr<Download>> Download::start(const Json& request, Link& lin
     const std::int64_t from = integerOr(request, "from");
     if (from < 0 || ::lseek(download->m_file.get(), from, SEEK_SET) < 0)
         return fail("init.offset", "a file is read from an offset that is not negative");
+    // Those of /proc say that they are empty.
+    constexpr std::int64_t mostUnsaid = 16LL << 20;
+    download->m_left = info.st_size > 0 ? std::max<std::int64_t>(info.st_size - from, 0) : mostUnsaid;
     Json answer{{"t", "info"}, {"ch", download->m_channel}};
     answer.update(describe(info));
     link.send(answer);
@@ -196,7 +199,8 @@ Result<std::unique_ptr<Download>> Download::start(const Json& request, Link& lin
 bool Download::sendSome()
 {
     std::array<char, piece> buffer; // NOLINT: filled by read
-    const auto room = std::min<std::size_t>(piece, static_cast<std::size_t>(m_credit));
+    const auto room =
+        static_cast<std::size_t>(std::min({static_cast<std::int64_t>(piece), m_credit, m_left}));
     const ssize_t got = ::read(m_file.get(), buffer.data(), room);
     if (got < 0) {
         m_link->answerError(m_channel, failErrno("cannot read", "the file", errno).value());
@@ -207,6 +211,7 @@ bool Download::sendSome()
         return true;
     }
     m_credit -= got;
+    m_left -= got;
     m_link->send(Json{{"t", "data"}, {"ch", m_channel}}, {buffer.data(), static_cast<std::size_t>(got)});
     return false;
 }

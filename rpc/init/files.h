@@ -55,6 +55,7 @@ private:
     std::int64_t m_channel = 0;
     Link* m_link = nullptr;
     std::int64_t m_credit = 0;
+    std::int64_t m_left = 0; // of its size when it was opened: one that grows all the time has an end as well
     UniqueFd m_file;
 };
 

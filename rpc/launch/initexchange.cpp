@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <backend/base/sparsefile.h>
+
 #include "initclient.h"
 
 namespace gb {
@@ -163,15 +165,14 @@ Status InitClient::getFile(const std::string& inside, const fs::path& local)
     const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (!file.valid())
         return failErrno("cannot write", local.string(), errno);
+    std::int64_t size = 0;
     Status done = download(inside, [&](std::string_view bytes) -> Status {
-        while (!bytes.empty()) {
-            const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-            if (written < 0)
-                return failErrno("cannot write", local.string(), errno);
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-        }
+        GB_TRY(writeKeepingHoles(file.get(), bytes, size));
+        size += static_cast<std::int64_t>(bytes.size());
         return {};
     });
+    if (done && ::ftruncate(file.get(), size) != 0)
+        done = failErrno("cannot write", local.string(), errno);
     ::fchmod(file.get(), readable);
     if (done && ::rename(temporary.c_str(), local.c_str()) != 0)
         done = failErrno("cannot move into place", local.string(), errno);

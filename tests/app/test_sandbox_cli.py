@@ -144,17 +144,21 @@ def test_files_and_folders_in_and_out(box: Any, tmp_path: Path) -> None:
     (tree / "run.sh").write_text("#!/bin/sh\necho it runs\n")
     (tree / "run.sh").chmod(0o755)
     (tree / "empty").write_bytes(b"")
+    (tree / ("long" * 63)).write_text("as long as a name can be, nearly")
+    with (tree / "holes").open("wb") as holes:
+        holes.truncate(100 << 20)
     (tree / "link").symlink_to("/etc/passwd")
     said = box.json("sandbox", "cp", str(tree), "box:/workspace/")
-    assert (said["files"], [Path(name).name for name in said["left_out"]]) == (3, ["link"])
+    assert (said["files"], [Path(name).name for name in said["left_out"]]) == (5, ["link"])
     assert run(box, "sandbox", "exec", "box", "./tree/run.sh").stdout == b"it runs\n"
     # A link made inside, and names that could lead elsewhere, stay inside.
     run(box, "sandbox", "exec", "box", "ln", "-s", "/etc/shadow", "tree/deep/shadow")
     said = box.json("sandbox", "cp", "box:/workspace/tree", str(tmp_path / "back"))
-    assert (said["files"], said["left_out"]) == (3, ["/workspace/tree/deep/shadow"])
+    assert (said["files"], said["left_out"]) == (5, ["/workspace/tree/deep/shadow"])
     back = tmp_path / "back"
     assert (back / "deep/er/data.bin").read_bytes() == (tree / "deep/er/data.bin").read_bytes()
-    assert (back / "empty").read_bytes() == b""
+    assert (back / "empty").read_bytes() == b"" and (back / ("long" * 63)).read_text().startswith("as long")
+    assert (back / "holes").stat().st_size == 100 << 20 and (back / "holes").stat().st_blocks * 512 < 10 << 20
     assert os.access(back / "run.sh", os.X_OK)
     assert not (back / "deep/shadow").is_symlink()
     assert not list(back.rglob("*.part"))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from box_process import PYTHON, BoxProcess, BoxRefused
+from box_process import PYTHON, BoxProcess, BoxRefused, wait_for
 
 pytestmark = pytest.mark.as_user
 
@@ -33,6 +33,25 @@ def test_bytes_and_files_in_and_out(box: BoxProcess, tmp_path: Path) -> None:
     assert answer["size"] == len(data) and text == data[1 << 20 :][:100]
     assert box.link.text("box.get", path="/workspace/deep/er/file") == data[: 1 << 20]
     assert box.link.text("box.get", path="/workspace/small", **{"from": 5}) == b""
+
+
+GROW = "truncate -s 100M grow; while [ -e grow ]; do truncate -s +50M grow; done"
+
+
+def test_holes_stay_and_what_grows_has_an_end(box: BoxProcess, tmp_path: Path) -> None:
+    box.link.run("printf begin > holes; truncate -s 100M holes; printf end >> holes")
+    size = box.link.call("box.get", path="/workspace/holes", file=str(tmp_path / "holes"))["bytes"]
+    text = (tmp_path / "holes").read_bytes()
+    assert size == len(text) == (100 << 20) + 3
+    assert text.startswith(b"begin\0") and text.endswith(b"\0end") and text.count(b"\0") == len(text) - 8
+    assert (tmp_path / "holes").stat().st_blocks * 512 < 10 << 20
+    # Faster than anybody reads, and no byte of it is on a disk.
+    box.link.call("box.exec", script=GROW)
+    wait_for(lambda: box.link.run("stat -c %s grow 2>/dev/null")["stdout"])
+    got = box.link.call("box.get", path="/workspace/grow", file=str(tmp_path / "grow"))["bytes"]
+    assert got == (tmp_path / "grow").stat().st_size and got % (50 << 20) == 0
+    assert box.link.call("box.stat", path="/workspace/grow")["size"] > got
+    box.link.run("rm grow")
 
 
 def test_chunks(box: BoxProcess) -> None:
