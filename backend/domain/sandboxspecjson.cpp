@@ -99,19 +99,21 @@ void checkModels(const SandboxSpec& spec, Problems& out)
         const ModelSpec& model = spec.models[i];
         const std::string at = "models[" + std::to_string(i) + "]";
         if (model.isPeft && model.baseModel.empty())
-            out.push_back({at + ".base_model", "is missing for the adapter " + model.name,
+            out.push_back({at + ".base_model", "is missing for the adapter \"" + model.name + "\"",
                 "name the model the adapter was made for"});
         if (!model.isPeft && !model.baseModel.empty())
-            out.push_back({at + ".base_model", "is set, but " + model.name + " is not an adapter",
+            out.push_back({at + ".base_model", "is set, but \"" + model.name + "\" is not an adapter",
                 "set `is_peft`, or remove `base_model`"});
         if (model.isPeft && model.loadAsPeft)
             out.push_back({at + ".load_as_peft", "wraps a base model, and this is an adapter already",
                 "remove `load_as_peft` or `is_peft`"});
         const auto [known, fresh] = variables.emplace(model.variable(), model.name);
         if (!fresh && known->second == model.name)
-            out.push_back({at + ".name", model.name + " stands in the list twice", "remove one of them"});
+            out.push_back(
+                {at + ".name", "\"" + model.name + "\" stands in the list twice", "remove one of them"});
         else if (!fresh)
-            out.push_back({at + ".name", model.name + " and " + known->second + " share " + known->first,
+            out.push_back({at + ".name",
+                "\"" + model.name + "\" and \"" + known->second + "\" would both be " + known->first,
                 "keep only one of them in a sandbox"});
         if (model.varName != ModelSpec().varName && !names.emplace(model.varName, i).second)
             out.push_back({at + ".var_name", "\"" + model.varName + "\" is used by another model",
@@ -160,7 +162,7 @@ void checkTogether(const SandboxSpec& spec, Problems& out)
     }
     if (!spec.interpreter.empty() && !spec.systemPackages.empty())
         out.push_back({"system_packages", "cannot be added to a Python of this machine",
-            "remove `interpreter`, or install the packages on this machine"});
+            "clear `interpreter`, or install the packages on this machine"});
     if (spec.scoped && spec.network.mode != NetworkMode::Default && spec.network.mode != NetworkMode::Off)
         out.push_back(
             {"network", "a scoped sandbox has no network", "turn `network` off, or set no `scoped`"});

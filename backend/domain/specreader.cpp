@@ -44,7 +44,7 @@ std::string secondsText(std::int64_t seconds)
     const std::string text = std::to_string(seconds) + " seconds";
     for (const auto& [name, size] : units) {
         if (seconds >= size && seconds % size == 0)
-            return text + " (" + std::to_string(seconds / size) + " " + name + ")";
+            return std::to_string(seconds / size) + " " + name + " (" + text + ")";
     }
     return text;
 }
@@ -125,12 +125,15 @@ void SpecReader::seconds(const char* key, std::optional<std::int64_t>& out, std:
     const Json* value = find(key);
     if (!value)
         return;
-    const std::string fix = "give a whole number of seconds, at most " + secondsText(longest);
+    const std::string most = "at most " + secondsText(longest);
     if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<std::uint64_t>() >> 62U))
-        return complain(path(key), "must be a whole number of seconds, got " + shown(*value), fix);
+        return complain(path(key), "must be a whole number of seconds, got " + shown(*value),
+            "give a whole number of seconds, " + most);
     out = value->get<std::int64_t>();
-    if (*out < 1 || *out > longest)
-        complain(path(key), secondsText(*out) + (*out < 1 ? " is too short" : " is too long"), fix);
+    if (*out < 1)
+        complain(path(key), secondsText(*out) + " is too short", "give 1 or more seconds");
+    else if (*out > longest)
+        complain(path(key), secondsText(*out) + " is too long", "give " + most);
 }
 
 void SpecReader::seconds(const char* key, std::int64_t& out, std::int64_t longest)

@@ -13,7 +13,7 @@ namespace gb {
 
 using SpecRule = rules::Verdict (*)(std::string_view);
 
-// With what people say beside it, where it is a round time: "3600 seconds (1 h)".
+// With what people say beside it, where it is a round time: "1 h (3600 seconds)".
 std::string secondsText(std::int64_t seconds);
 
 // Reads the keys of one JSON object into a spec, collecting what is wrong with its path instead of stopping.

@@ -5,6 +5,7 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QEvent>
 #include <QFontDatabase>
 #include <QProxyStyle>
 #include <QToolTip>
@@ -21,18 +22,24 @@ class Style final : public QProxyStyle
 public:
     Style() : QProxyStyle(QStringLiteral("Fusion")) { }
 
-    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
-        QStyleHintReturn* data) const override
-    {
-        return hint == SH_ComboBox_AllowWheelScrolling ? 0
-                                                       : QProxyStyle::styleHint(hint, option, widget, data);
-    }
     using QProxyStyle::polish;
     void polish(QWidget* widget) override
     {
-        if (qobject_cast<QComboBox*>(widget) && widget->focusPolicy() == Qt::WheelFocus)
-            widget->setFocusPolicy(Qt::StrongFocus);
+        if (qobject_cast<QComboBox*>(widget)) {
+            widget->installEventFilter(this);
+            if (widget->focusPolicy() == Qt::WheelFocus)
+                widget->setFocusPolicy(Qt::StrongFocus);
+        }
         QProxyStyle::polish(widget);
+    }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (event->type() != QEvent::Wheel)
+            return QProxyStyle::eventFilter(watched, event);
+        event->ignore(); // whatever scrolls gets it
+        return true;
     }
 };
 

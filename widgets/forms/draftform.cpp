@@ -3,10 +3,10 @@
 
 #include "draftform.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QRegularExpression>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QStyle>
@@ -24,32 +24,6 @@
 namespace gb::ui {
 namespace {
 
-// "models[1].name" → {"models", 1, "name"}; -1 where there is no index.
-struct FieldPath
-{
-    std::string root;
-    int index = -1;
-    QString rest;
-};
-
-FieldPath fieldPath(const std::string& path)
-{
-    static const QRegularExpression form(QStringLiteral(R"(^([a-z_]+)(?:\[(\d+)\])?\.?(.*)$)"));
-    const auto found = form.match(QString::fromStdString(path));
-    if (!found.hasMatch())
-        return {path, -1, {}};
-    return {found.captured(1).toStdString(), found.captured(2).isEmpty() ? -1 : found.captured(2).toInt(),
-        found.captured(3)};
-}
-
-QString problemSentence(const SpecProblem& problem, const QString& about)
-{
-    const auto message = QString::fromStdString(problem.message);
-    const auto fix = QString::fromStdString(problem.fix);
-    const auto begin = about.isEmpty() ? message : about + QLatin1Char(' ') + message;
-    return fix.isEmpty() ? begin : begin + QStringLiteral(" — ") + fix;
-}
-
 QString sourceText(Draft::Source source)
 {
     switch (source) {
@@ -63,15 +37,6 @@ QString sourceText(Draft::Source source)
         break;
     }
     return FormsText::tr("default");
-}
-
-// A provider gives a reason as a clause.
-QString asSentence(QString clause)
-{
-    if (clause.isEmpty())
-        return clause;
-    clause[0] = clause[0].toUpper();
-    return clause.back().isLetterOrNumber() ? clause + QLatin1Char('.') : clause;
 }
 
 void setInvalid(QWidget* field, bool wrong)
@@ -107,9 +72,7 @@ DraftRow::DraftRow(Draft& draft, std::string name, const Texts& texts, SchemaFie
     auto policy = m_reset->sizePolicy();
     policy.setRetainSizeWhenHidden(true);
     m_reset->setSizePolicy(policy);
-    m_problem = makeLabel({}, TextRole::Error);
-    m_problem->setWordWrap(true);
-    m_problem->hide();
+    m_problem = makeComplaint();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::xs);
@@ -143,24 +106,40 @@ void DraftRow::showSource()
     m_reset->setVisible(source != Draft::Source::Default);
 }
 
-void DraftRow::showProblems(const std::vector<SpecProblem>& problems)
+void DraftRow::showProblems(const std::vector<SpecProblem>& problems, const FieldTitles& titles)
 {
     auto* records = qobject_cast<RecordsField*>(m_field);
     auto* tokens = qobject_cast<TokensField*>(m_field);
+    if (!tokens)
+        tokens = m_field->findChild<TokensField*>();
     QMap<int, QStringList> byRecord;
     QList<int> tokensWrong;
     QStringList here;
     m_wrong = false;
+    // The field knows best what may be typed into it.
+    const auto own = m_field->problem();
+    if (!own.isEmpty()) {
+        m_wrong = true;
+        here += own;
+    }
     for (const auto& problem : problems) {
+        if (!own.isEmpty())
+            break;
         const auto path = fieldPath(problem.field);
+        const auto column = records ? records->titleOf(path.rest) : QString();
+        const auto sentence = problemSentences(problem,
+            !column.isEmpty()         ? column
+                : path.rest.isEmpty() ? m_title
+                                      : path.rest,
+            titles);
         m_wrong |= problem.severity == SpecProblem::Severity::Error;
         if (records && path.index >= 0 && path.index < records->count()) {
-            byRecord[path.index] += problemSentence(problem, path.rest);
+            byRecord[path.index] += sentence;
             continue;
         }
         if (tokens && path.index >= 0)
             tokensWrong += path.index;
-        here += problemSentence(problem, path.rest);
+        here += sentence;
     }
     if (records)
         records->setProblems(byRecord);
@@ -169,9 +148,7 @@ void DraftRow::showProblems(const std::vector<SpecProblem>& problems)
     else
         setInvalid(m_field, m_wrong);
     const auto text = here.join(QLatin1Char('\n'));
-    if (text != m_problem->text())
-        m_problem->setText(text);
-    m_problem->setVisible(!text.isEmpty());
+    showComplaint(m_problem, text);
     m_shownProblems = text;
     for (const auto& lines : byRecord)
         m_shownProblems += lines.join(QLatin1Char('\n'));
@@ -228,6 +205,10 @@ DraftForm::DraftForm(Draft& draft, QWidget* parent) : QWidget(parent), m_draft(d
     layout->addWidget(m_scroll);
     connect(&m_draft, &Draft::changed, this, &DraftForm::showChanged);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, this, &DraftForm::noticeScroll);
+    connect(qApp, &QApplication::focusChanged, this, [this](const QWidget*, const QWidget* now) {
+        if (now && isAncestorOf(now))
+            noticeScroll();
+    });
 }
 
 void DraftForm::addSection(const QString& title, const QString& help)
@@ -292,6 +273,40 @@ void DraftForm::showSection(int index)
 {
     m_scroll->widget()->layout()->activate();
     m_scroll->verticalScrollBar()->setValue(m_parts.at(index).heading->y());
+    // The last ones do not reach the top, and are what was asked for all the same.
+    Q_EMIT sectionReached(index);
+}
+
+void DraftForm::enterSection(int index)
+{
+    for (const auto* each : m_parts.at(index).rows)
+        if (each->isVisibleTo(m_scroll->widget()) && each->field()->isEnabled())
+            return showField(each->name());
+}
+
+QString DraftForm::titleOf(const QString& path) const
+{
+    const auto parts = fieldPath(path.toStdString());
+    if (const auto* found = row(parts.root)) {
+        const auto* records = qobject_cast<RecordsField*>(found->field());
+        const auto column = records ? records->titleOf(parts.rest) : QString();
+        if (!column.isEmpty())
+            return column;
+        return parts.index < 0 ? found->title()
+                               : FormsText::tr("%1, entry %2").arg(found->title()).arg(parts.index + 1);
+    }
+    for (const auto& [name, each] : m_rows)
+        if (const auto* records = qobject_cast<RecordsField*>(each->field()))
+            if (const auto column = records->titleOf(path); !column.isEmpty())
+                return column;
+    return {};
+}
+
+QString DraftForm::sentences(const SpecProblem& problem) const
+{
+    const auto title = titleOf(QString::fromStdString(problem.field));
+    const auto text = problemSentences(problem, title, [this](const QString& path) { return titleOf(path); });
+    return title.isEmpty() || text.contains(title) ? text : FormsText::tr("%1: %2").arg(title, text);
 }
 
 void DraftForm::showField(const std::string& path)
@@ -311,11 +326,12 @@ void DraftForm::setStates(const std::map<std::string, FieldState>& states)
         const auto found = states.find(name);
         each->setState(found == states.end() ? FieldState() : found->second);
     }
-    search({});
+    search(QString(m_searched));
 }
 
 int DraftForm::search(const QString& words)
 {
+    m_searched = words;
     int rows = 0;
     for (const auto& part : m_parts) {
         bool any = false;
@@ -350,14 +366,37 @@ void DraftForm::showProblems()
     std::map<std::string, std::vector<SpecProblem>> byField;
     for (const auto& problem : m_draft.problems())
         byField[fieldPath(problem.field).root].push_back(problem);
-    for (const auto& [name, each] : m_rows)
-        each->showProblems(byField[name]);
+    const auto titles = [this](const QString& path) { return titleOf(path); };
+    for (const auto& [name, each] : m_rows) {
+        const auto before = each->problemText();
+        each->showProblems(byField[name], titles);
+        // What is wrong with the field that is typed into is said where it can be seen.
+        if (each->hasError() && each->problemText() != before
+            && each->isAncestorOf(QApplication::focusWidget())) {
+            m_scroll->widget()->layout()->activate();
+            m_scroll->ensureWidgetVisible(each, 0, space::m);
+        }
+    }
+}
+
+int DraftForm::focusedSection() const
+{
+    const auto* focus = QApplication::focusWidget();
+    if (!focus || !isAncestorOf(focus) || focus->visibleRegion().isEmpty())
+        return -1;
+    for (int i = 0; i < m_parts.size(); ++i)
+        if (m_parts[i].card->isAncestorOf(focus))
+            return i;
+    return -1;
 }
 
 void DraftForm::noticeScroll()
 {
     const auto at = m_scroll->verticalScrollBar()->value() + space::xxl;
-    int section = 0;
+    int section = focusedSection();
+    if (section >= 0)
+        return Q_EMIT sectionReached(section);
+    section = 0;
     for (int i = 0; i < m_parts.size(); ++i)
         if (m_parts[i].heading->y() <= at && m_parts[i].heading->isVisibleTo(m_scroll->widget()))
             section = i;

@@ -9,6 +9,7 @@
 #include <QWidget>
 
 #include "draft.h"
+#include "problemtext.h"
 #include "schemafield.h"
 
 class QLabel;
@@ -46,7 +47,7 @@ public:
     SchemaField* field() const { return m_field; }
     QString title() const { return m_title; }
     void showValue();
-    void showProblems(const std::vector<SpecProblem>& problems);
+    void showProblems(const std::vector<SpecProblem>& problems, const FieldTitles& titles);
     bool hasError() const { return m_wrong; }
     QString problemText() const;
     void setState(const FieldState& state);
@@ -94,8 +95,11 @@ public:
     };
     QList<Section> sections() const;
     void showSection(int index);
+    void enterSection(int index); // the keyboard goes to its first field
     void showField(const std::string& path); // "models[1].name" shows "models"
     DraftRow* row(const std::string& name) const;
+    QString titleOf(const QString& path) const; // of a field or a column of its records
+    QString sentences(const SpecProblem& problem) const; // with the field's title
     void setStates(const std::map<std::string, FieldState>& states);
     // Shows only what has all words; how many rows that were.
     int search(const QString& words);
@@ -117,11 +121,13 @@ private:
     void showChanged(const Draft::Fields& fields);
     void showProblems();
     void noticeScroll();
+    int focusedSection() const; // -1: none that can be seen
 
     Draft& m_draft;
     QScrollArea* m_scroll = nullptr;
     QVBoxLayout* m_column = nullptr;
     QList<Part> m_parts;
+    QString m_searched;
     std::map<std::string, DraftRow*> m_rows;
 };
 

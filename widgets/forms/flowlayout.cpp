@@ -40,9 +40,11 @@ void FlowLayout::setGeometry(const QRect& rect)
 
 QSize FlowLayout::minimumSize() const
 {
+    // A long one is cut off before it makes everything around it wider than there is room.
+    constexpr int narrowest = 160;
     QSize size;
     for (const auto* item : m_items)
-        size = size.expandedTo(item->minimumSize());
+        size = size.expandedTo(item->minimumSize().boundedTo({narrowest, QWIDGETSIZE_MAX}));
     return size;
 }
 

@@ -18,6 +18,7 @@
 #include <widgets/controls/tokens.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "problemtext.h"
 #include "text.h"
 
 namespace gb::ui {
@@ -48,6 +49,14 @@ void RecordsField::addButton(const QString& text, const QString& iconName, std::
     m_buttons->insertWidget(m_buttons->count() - 1, button);
     if (m_buttons->count() == 2)
         setFocusProxy(button);
+}
+
+QString RecordsField::titleOf(const QString& key) const
+{
+    for (const auto& column : m_columns)
+        if (key == QLatin1String(column.key.c_str()))
+            return column.title;
+    return {};
 }
 
 void RecordsField::setProposals(const std::string& key, const QStringList& proposals)
@@ -119,7 +128,7 @@ RecordsField::Row RecordsField::makeRow()
     row.card = makeFrame(FrameKind::Well, this);
     auto* inside = new QVBoxLayout(row.card);
     inside->setContentsMargins(space::m, space::s, space::s, space::s);
-    inside->setSpacing(space::xs);
+    inside->setSpacing(space::s);
     int lines = 1;
     for (const auto& column : m_columns)
         lines = qMax(lines, column.line + 1);
@@ -142,9 +151,7 @@ RecordsField::Row RecordsField::makeRow()
         }
         inside->addLayout(line);
     }
-    row.problem = makeLabel({}, TextRole::Error);
-    row.problem->setWordWrap(true);
-    row.problem->hide();
+    row.problem = makeComplaint();
     inside->addWidget(row.problem);
     m_cards->addWidget(row.card);
     row.card->show();
@@ -257,9 +264,7 @@ void RecordsField::setProblems(const QMap<int, QStringList>& byRecord)
 {
     for (int i = 0; i < m_rows.size(); ++i) {
         const auto text = byRecord.value(i).join(QLatin1Char('\n'));
-        if (m_rows[i].problem->text() != text)
-            m_rows[i].problem->setText(text);
-        m_rows[i].problem->setVisible(!text.isEmpty());
+        showComplaint(m_rows[i].problem, text);
     }
 }
 

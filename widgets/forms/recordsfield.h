@@ -51,6 +51,7 @@ public:
     void setCodec(Codec codec) { m_codec = std::move(codec); }
     void setProposals(const std::string& key, const QStringList& proposals);
     void addButton(const QString& text, const QString& iconName, std::function<void()> act);
+    QString titleOf(const QString& key) const; // of a column, or empty
     void setProblems(const QMap<int, QStringList>& byRecord);
 
     Json value() const override;

@@ -35,8 +35,8 @@ QStringList splitPlain(const QString& text)
 } // namespace
 
 TokensField::TokensField(const QString& placeholder, Kind kind, QWidget* parent)
-    : SchemaField(parent), m_kind(kind), m_split(splitPlain), m_flow(new FlowLayout(this)),
-      m_line(new QLineEdit)
+    : SchemaField(parent), m_kind(kind), m_placeholder(placeholder), m_split(splitPlain),
+      m_flow(new FlowLayout(this)), m_line(new QLineEdit)
 {
     m_line->setPlaceholderText(placeholder);
     m_line->setMinimumWidth(200);
@@ -164,6 +164,7 @@ void TokensField::rebuild()
     while (m_chips.size() < m_tokens.size()) {
         auto* chip = new QPushButton(this);
         chip->setProperty("gbKind", QStringLiteral("chip"));
+        chip->setFocusPolicy(Qt::ClickFocus); // the arrows lead here: Tab goes to the next field
         const auto index = static_cast<int>(m_chips.size());
         connect(chip, &QPushButton::clicked, this, [this, index] { edit(index); });
         m_flow->insertWidget(index, chip);
@@ -171,6 +172,7 @@ void TokensField::rebuild()
         chip->show();
         m_chips += chip;
     }
+    m_line->setPlaceholderText(m_tokens.isEmpty() ? m_placeholder : FormsText::tr("one more"));
     remark();
     m_flow->invalidate();
     updateGeometry();
@@ -179,7 +181,8 @@ void TokensField::rebuild()
 void TokensField::decorate(QPushButton* chip, int index)
 {
     const auto token = m_tokens.value(index);
-    auto text = token.size() > 60 ? token.left(59) + QChar(0x2026) : token;
+    constexpr int widestToken = 360;
+    auto text = chip->fontMetrics().elidedText(token, Qt::ElideMiddle, widestToken);
     const bool wrong = m_wrong.contains(index);
     bool good = true;
     const auto mark = m_mark ? m_mark(token, &good) : QString();
@@ -198,13 +201,24 @@ bool TokensField::eventFilter(QObject* watched, QEvent* event)
     if (event->type() != QEvent::KeyPress)
         return SchemaField::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
+    const int last = static_cast<int>(m_chips.size()) - 1;
     if (auto* chip = qobject_cast<QPushButton*>(watched)) {
+        if (key->key() == Qt::Key_Left || key->key() == Qt::Key_Right) {
+            const auto at = static_cast<int>(m_chips.indexOf(chip)) + (key->key() == Qt::Key_Left ? -1 : 1);
+            QWidget* next = at > last ? static_cast<QWidget*>(m_line) : m_chips[qMax(0, at)];
+            next->setFocus(Qt::OtherFocusReason);
+            return true;
+        }
         if (key->key() != Qt::Key_Delete && key->key() != Qt::Key_Backspace)
             return false;
         m_tokens.removeAt(m_chips.indexOf(chip));
         rebuild();
         m_line->setFocus();
         Q_EMIT edited();
+        return true;
+    }
+    if (key->key() == Qt::Key_Left && m_line->cursorPosition() == 0 && last >= 0) {
+        m_chips[last]->setFocus(Qt::OtherFocusReason);
         return true;
     }
     if (key->matches(QKeySequence::Paste))

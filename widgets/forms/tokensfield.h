@@ -17,7 +17,8 @@ namespace gb::ui {
 class FlowLayout;
 
 // A list of short texts as tokens with a line to add more. Enter, a comma or leaving the line adds what is
-// typed; choosing a token takes it back into the line, Backspace in an empty line the last one.
+// typed; choosing a token takes it back into the line, Backspace in an empty line the last one. The arrows
+// lead from the line to the tokens.
 class TokensField final : public SchemaField
 {
     Q_OBJECT
@@ -52,6 +53,7 @@ private:
     void decorate(QPushButton* chip, int index);
 
     Kind m_kind;
+    QString m_placeholder;
     Splitter m_split;
     std::function<QString(const QString&, bool*)> m_mark;
     QStringList m_tokens;

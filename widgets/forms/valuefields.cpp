@@ -189,6 +189,12 @@ void FigureField::setValue(const Json& wanted)
         showIn(m_line, shownValue(wanted));
 }
 
+QString FigureField::problem() const
+{
+    return value().is_string() ? FormsText::tr("“%1” is not a number.").arg(m_line->text().trimmed())
+                               : QString();
+}
+
 QuantityField::QuantityField(Kind kind, const QString& placeholder, QWidget* parent)
     : SchemaField(parent), m_kind(kind), m_line(new QLineEdit)
 {
@@ -196,6 +202,19 @@ QuantityField::QuantityField(Kind kind, const QString& placeholder, QWidget* par
     m_line->setMaximumWidth(narrowField);
     valueLayout(this, m_line)->addStretch(1);
     connect(m_line, &QLineEdit::textEdited, this, &SchemaField::edited);
+    // Who leaves the field sees what was understood: "90" is 1 min 30 s.
+    connect(m_line, &QLineEdit::editingFinished, this, [this] {
+        if (const auto now = value(); now.is_number_integer())
+            showIn(m_line, text(m_kind, now.get<std::int64_t>()));
+    });
+}
+
+QString QuantityField::problem() const
+{
+    if (m_kind == Kind::Bytes || !value().is_string())
+        return {};
+    return FormsText::tr("“%1” is not a time. Write one like 90 s, 20 min or 2 h.")
+        .arg(m_line->text().trimmed());
 }
 
 QString QuantityField::text(Kind kind, std::int64_t amount)
@@ -234,21 +253,23 @@ Json QuantityField::parse(Kind kind, const QString& text)
         const auto bytes = parseBytes(trimmed.toStdString());
         return bytes ? Json(*bytes) : Json(trimmed.toStdString());
     }
-    static const QRegularExpression whole(QStringLiteral(R"(^(\s*\d{1,9}\s*(d|h|min|m|s)?)+$)"));
-    static const QRegularExpression part(QStringLiteral(R"((\d{1,9})\s*(d|h|min|m|s)?)"));
+    static const auto amount = QStringLiteral(
+        R"((\d{1,9}(?:\.\d{1,3})?)\s*(d(?:ays?)?|h(?:ours?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)?)");
+    static const QRegularExpression whole(QStringLiteral("^(?:\\s*%1)+$").arg(amount));
+    static const QRegularExpression part(amount);
     if (!whole.match(trimmed).hasMatch())
         return trimmed.toStdString();
-    std::int64_t seconds = 0;
+    double seconds = 0;
     for (auto at = part.globalMatch(trimmed); at.hasNext();) {
         const auto found = at.next();
         const auto unit = found.captured(2);
-        const std::int64_t size = unit == QLatin1String("d") ? 86'400
-            : unit == QLatin1String("h")                     ? 3'600
-            : unit.startsWith(QLatin1Char('m'))              ? 60
-                                                             : 1;
-        seconds += found.captured(1).toLongLong() * size;
+        const int size = unit.startsWith(QLatin1Char('d')) ? 86'400
+            : unit.startsWith(QLatin1Char('h'))            ? 3'600
+            : unit.startsWith(QLatin1Char('m'))            ? 60
+                                                           : 1;
+        seconds += found.captured(1).toDouble() * size;
     }
-    return seconds;
+    return static_cast<std::int64_t>(std::llround(seconds));
 }
 
 Json QuantityField::value() const

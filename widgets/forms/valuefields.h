@@ -79,6 +79,7 @@ public:
     explicit FigureField(const QString& placeholder, QWidget* parent = nullptr);
     Json value() const override;
     void setValue(const Json& value) override;
+    QString problem() const override;
 
 private:
     QLineEdit* m_line = nullptr;
@@ -95,6 +96,7 @@ public:
     QuantityField(Kind kind, const QString& placeholder, QWidget* parent = nullptr);
     Json value() const override;
     void setValue(const Json& value) override;
+    QString problem() const override;
 
     static QString text(Kind kind, std::int64_t amount);
     static Json parse(Kind kind, const QString& text); // a number, or the text as it is

@@ -56,7 +56,7 @@ inline constexpr BadSpec badSpecs[] = {
     {R"({"disk": -5})", "disk", "16 MiB"},
     {R"({"timeout": 0})", "timeout", "seconds"},
     {R"({"timeout": "1h"})", "timeout", "whole number"},
-    {R"({"timeout": 60, "idle_timeout": 61})", "idle_timeout", "at most 60"},
+    {R"({"timeout": 60, "idle_timeout": 61})", "idle_timeout", "at most 1 min"},
     {R"({"spend_cap": -1})", "spend_cap", "dollars"},
     {R"({"execution_mode": "gui"})", "execution_mode", "notebook"},
     {R"({"debug": 1})", "debug", "true or false"},

@@ -75,6 +75,7 @@ void KeyboardTest::tabReachesEverything()
     for (const auto* widget : window.findChildren<QWidget*>()) {
         const auto* button = qobject_cast<const QAbstractButton*>(widget);
         if (!widget->isVisible() || !widget->isEnabled() || qobject_cast<QLineEdit*>(widget->parentWidget())
+            || (button && button->property("gbKind") == QStringLiteral("chip")) // the arrows lead there
             || !(button || qobject_cast<const QComboBox*>(widget) || qobject_cast<const QLineEdit*>(widget)))
             continue;
         ++expected;

@@ -23,7 +23,7 @@ NetworkField::NetworkField(QWidget* parent) : SchemaField(parent), m_mode(new QC
     m_mode->addItems({SandboxText::tr("Package indexes only (nothing when scoped)"),
         SandboxText::tr("Off: nothing"), SandboxText::tr("On: everything, this machine's services too"),
         SandboxText::tr("Package indexes and these hosts")});
-    m_hosts = new TokensField(SandboxText::tr("host, like data.example.org, *.example.org or host:8443"));
+    m_hosts = new TokensField(SandboxText::tr("data.example.org, *.example.org, host:8443"));
     m_hosts->setVisible(false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

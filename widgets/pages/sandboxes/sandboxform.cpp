@@ -96,11 +96,14 @@ SandboxForm::SandboxForm(api::Client& client, Draft& draft, ExperimentFile& file
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_form);
-    connect(&m_draft, &Draft::changed, this, [this] {
-        if (m_draft.value("provider").is_string() && m_draft.value("provider") != m_shownProvider)
+    connect(&m_draft, &Draft::changed, this, [this](const Draft::Fields& fields) {
+        const bool other =
+            m_draft.value("provider").is_string() && m_draft.value("provider") != m_shownProvider;
+        if (other || fields.contains("execution_mode") || fields.contains("notebook_packages"))
             applyProvider();
     });
     connect(&m_file, &ExperimentFile::textChanged, m_secrets, &TokensField::remark);
+    applyProvider();
 }
 
 void SandboxForm::addCompute()
@@ -151,7 +154,7 @@ void SandboxForm::addModels()
                 SandboxText::tr("Wrap the model so that adapters can be trained on it."), nullptr, {},
                 [](const Json& record) { return !isAdapter(record); }},
             Column{"base_model", SandboxText::tr("Base model"), ColumnKind::Text, 2, 1,
-                SandboxText::tr("org/name the adapter was made for"), nullptr, {}, isAdapter},
+                SandboxText::tr("org/name"), nullptr, {}, isAdapter},
             Column{"path", SandboxText::tr("Folder on this machine instead"), ColumnKind::Text, 3, 1,
                 SandboxText::tr("empty: download it")}},
         SandboxText::tr("Add model"));
@@ -197,10 +200,12 @@ void SandboxForm::addPython()
             SandboxText::tr("“Use my Python”: an interpreter of this machine with its packages, read-only, "
                             "instead of an image.")},
         m_interpreter);
-    m_form->addRow("python_version", {SandboxText::tr("Version"), SandboxText::tr("Of the image.")},
+    m_form->addRow("python_version",
+        {SandboxText::tr("Python version"), SandboxText::tr("Of the image; your own Python has its own.")},
         new PickField(PickField::Kind::Open,
-            {{QStringLiteral("3.11"), "3.11"}, {QStringLiteral("3.12"), "3.12"},
-                {QStringLiteral("3.13"), "3.13"}, {QStringLiteral("3.10"), "3.10"}}));
+            {{QStringLiteral("3.13"), "3.13"}, {QStringLiteral("3.12"), "3.12"},
+                {QStringLiteral("3.11"), "3.11"}, {QStringLiteral("3.10"), "3.10"},
+                {QStringLiteral("3.9"), "3.9"}}));
     m_packages = new TokensField(SandboxText::tr("numpy>=1.26, or paste a requirements.txt"));
     m_packages->setSplitter([this](const QString& text) {
         const auto read = readPackages(text);
@@ -263,9 +268,9 @@ void SandboxForm::addRepos()
         new RecordsField({Column{"url", SandboxText::tr("Repository"), ColumnKind::Text, 0, 3,
                               SandboxText::tr("org/repo or an address")},
                              Column{"install", SandboxText::tr("Install with"), ColumnKind::Text, 0, 2,
-                                 SandboxText::tr("nothing, or pip install -e .")},
+                                 SandboxText::tr("pip install -e .")},
                              Column{"dockerfile", SandboxText::tr("Dockerfile"), ColumnKind::Text, 1, 1,
-                                 SandboxText::tr("none, or docker/Dockerfile")}},
+                                 SandboxText::tr("docker/Dockerfile")}},
             SandboxText::tr("Add repository")));
 }
 
@@ -414,10 +419,12 @@ void SandboxForm::addTime()
     m_form->addSection(SandboxText::tr("Time and money"));
     m_form->addRow("timeout",
         {SandboxText::tr("Ends after"),
-            SandboxText::tr("Whatever happens inside. It can be extended while it runs.")},
+            SandboxText::tr(
+                "Whatever happens inside; it can be extended while it runs. Empty: when you stop it.")},
         seconds(SandboxText::tr("like 2 h, 90 min")));
     m_form->addRow("idle_timeout",
-        {SandboxText::tr("Ends when idle for"), SandboxText::tr("Idle: no command and no call.")},
+        {SandboxText::tr("Ends when idle for"),
+            SandboxText::tr("Idle: no command and no call. Empty: never.")},
         seconds(SandboxText::tr("like 30 min")));
     m_form->addRow("spend_cap",
         {SandboxText::tr("Spend at most (US $)"), SandboxText::tr("Then it is stopped. Empty: no cap.")},
@@ -492,8 +499,13 @@ void SandboxForm::applyProvider()
         for (const auto& model : list("models"))
             models += textField(model, "name");
         if (list("gpus").empty() && !states.contains("gpu"))
-            states["gpu"].reason = SandboxText::tr("None was found here.");
+            states["gpu"].reason = SandboxText::tr("No GPU was found here.");
     }
+    // What a notebook needs says nothing to who works without one.
+    const bool plain = m_draft.value("execution_mode") != "notebook"
+        && m_draft.value("notebook_packages") == m_draft.defaultValue("notebook_packages");
+    if (plain)
+        states["notebook_packages"].kind = FieldState::Kind::Hidden;
     m_gpu->setChoices(std::move(gpus));
     m_interpreter->setChoices(std::move(pythons));
     if (!models.isEmpty())

@@ -74,6 +74,8 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
     connect(m_outline, &QListWidget::currentRowChanged, &m_form, &DraftForm::showSection);
     connect(m_outline, &QListWidget::itemClicked, this,
         [this](QListWidgetItem* item) { m_form.showSection(m_outline->row(item)); });
+    connect(m_outline, &QListWidget::itemActivated, this,
+        [this](QListWidgetItem* item) { m_form.enterSection(m_outline->row(item)); });
     connect(m_sandboxes, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
         if (!item)
             return;

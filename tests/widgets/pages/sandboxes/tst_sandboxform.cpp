@@ -346,7 +346,7 @@ void SandboxFormTest::typingShowsWhatIsWrong()
     models->append({{"name", "org/one"}});
     models->append({{"name", "org/adapter"}, {"is_peft", true}});
     QVERIFY(form()->row("models")->hasError());
-    QVERIFY(form()->row("models")->problemText().contains(QStringLiteral("base_model is missing")));
+    QVERIFY(form()->row("models")->problemText().contains(QString::fromUtf8("“Base model” is missing")));
 }
 
 void SandboxFormTest::capabilitiesShapeTheForm()
@@ -386,6 +386,12 @@ void SandboxFormTest::tokensWithTheKeyboard()
     QCOMPARE(line->text(), QStringLiteral("scipy>1"));
     QTest::keyClick(line, Qt::Key_Return);
     QCOMPARE(field->tokens().size(), 4);
+    // The arrows lead to the tokens and back.
+    line->setFocus();
+    QTest::keyClick(line, Qt::Key_Left);
+    QVERIFY(QApplication::focusWidget()->accessibleName().startsWith(QStringLiteral("Edit scipy>1")));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Right);
+    QCOMPARE(QApplication::focusWidget(), line);
     QTest::keyClicks(line, QStringLiteral("not a package!"));
     QTest::keyClick(line, Qt::Key_Return);
     QVERIFY(form()->row("python_packages")->hasError());
