@@ -63,7 +63,6 @@ Banner::Banner(QWidget* parent) : QFrame(parent)
     connect(close, &QToolButton::clicked, this, &Banner::dismiss);
     m_details = new QPlainTextEdit;
     m_details->setReadOnly(true);
-    m_details->setMaximumHeight(160);
     m_details->setAccessibleName(ControlsText::tr("Details"));
 
     auto* words = new QVBoxLayout;
@@ -103,6 +102,9 @@ void Banner::show(Tone tone, const QString& title, const QString& why, const QSt
     m_why->setVisible(!why.isEmpty());
     m_details->setFont(Theme::instance().monospace());
     m_details->setPlainText(details);
+    constexpr int mostHeight = 160;
+    const auto lines = static_cast<int>(details.count(QLatin1Char('\n'))) + 2;
+    m_details->setFixedHeight(qMin(mostHeight, lines * m_details->fontMetrics().lineSpacing() + space::m));
     m_details->setVisible(false);
     m_more->setVisible(!details.isEmpty());
     m_more->setIcon(icon(QStringLiteral("chevron-down")));

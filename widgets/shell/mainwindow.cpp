@@ -4,6 +4,7 @@
 #include "mainwindow.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QCloseEvent>
 #include <QDir>
 #include <QDragEnterEvent>
@@ -183,6 +184,9 @@ void MainWindow::showIndex(int index)
     auto* shown = page(index);
     m_current = index;
     m_stack->setCurrentWidget(shown);
+    // From here Tab goes into the page.
+    if (const auto* focus = QApplication::focusWidget(); !focus || focus == m_stack)
+        shown->setFocus();
     m_rail->setCurrent(index);
     setWindowTitle(m_experiment.isEmpty()
             ? ShellText::tr("%1 — Glovebox").arg(shown->title())
@@ -267,7 +271,7 @@ void MainWindow::newExperiment()
         }
         showExperiment(answer->body);
         loadRecent();
-        showPage(QStringLiteral("sandbox"));
+        showPage(QStringLiteral("sandbox"), QStringLiteral("name"));
     });
 }
 

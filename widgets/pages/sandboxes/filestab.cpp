@@ -109,6 +109,12 @@ QWidget* FilesTab::makeBrowser()
     m_list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_list->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     m_list->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
+    auto* onList = new QVBoxLayout(m_list->viewport());
+    m_empty = makeLabel(
+        SandboxText::tr("This folder is empty. Drop files here, or press Upload."), TextRole::Secondary);
+    m_empty->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_empty->hide();
+    onList->addWidget(m_empty, 0, Qt::AlignCenter);
     m_status = makeLabel(
         SandboxText::tr("Drop files here to carry them in; drag one out to copy it."), TextRole::Caption);
     auto* layout = new QVBoxLayout(browser);
@@ -195,6 +201,7 @@ void FilesTab::openFolder(const std::string& path)
     m_loaded = true;
     m_path->setText(QString::fromStdString(m_folder));
     m_list->clear();
+    m_empty->hide();
     m_banner->dismiss();
     load({});
 }
@@ -213,6 +220,7 @@ void FilesTab::load(const std::string& after)
             const auto entries =
                 answer->body.contains("entries") ? answer->body["entries"] : Json(Json::array());
             addEntries(entries);
+            m_empty->setVisible(m_list->topLevelItemCount() == 0);
             if (boolOr(answer->body, "more") && !entries.empty()
                 && m_list->topLevelItemCount() < largestFolder)
                 load(stringOr(entries.back(), "name"));

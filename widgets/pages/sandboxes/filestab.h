@@ -70,6 +70,7 @@ private:
     QLineEdit* m_path = nullptr;
     QTreeWidget* m_list = nullptr;
     QLabel* m_status = nullptr;
+    QLabel* m_empty = nullptr;
     QPlainTextEdit* m_editor = nullptr;
     QLabel* m_editingName = nullptr;
     QPushButton *m_download = nullptr, *m_open = nullptr, *m_save = nullptr;

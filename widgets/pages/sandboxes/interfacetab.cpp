@@ -3,6 +3,7 @@
 
 #include "interfacetab.h"
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -85,14 +86,14 @@ void InterfaceTab::changed(bool other)
 void InterfaceTab::serve()
 {
     const auto path = m_path->text().trimmed();
-    if (path.isEmpty() || !m_ready || !m_serve->isEnabled())
+    if (path.isEmpty() || !m_ready || m_serving)
         return;
-    m_serve->setEnabled(false);
+    m_serving = true; // a button that is disabled would give the focus away
     m_banner->dismiss();
     const Json params{
         {"sandbox", m_sandbox}, {"interface", path.toStdString()}, {"watch", m_watch->isChecked()}};
     m_client.call(this, "sandboxes.serve", params, [this, asked = m_sandbox](Result<api::Answer> answer) {
-        m_serve->setEnabled(m_ready);
+        m_serving = false;
         if (!answer && asked == m_sandbox)
             m_banner->showError(SandboxText::tr("It is not served"), answer.error());
     });
@@ -118,9 +119,15 @@ QWidget* InterfaceTab::makeRow(const Json& item)
     auto below = SandboxText::tr("%n function(s)", nullptr, static_cast<int>(integerOr(item, "functions")));
     const auto error = objectOr(item, "error");
     if (!error.empty())
-        below = errorSentence(Error::fromJson(error));
+        below = SandboxText::tr("not loaded");
     names->addWidget(
         new ElidedLabel(below + QStringLiteral(" · ") + textField(item, "source"), TextRole::Caption));
+    if (!error.empty()) {
+        auto* why = makeLabel(errorSentence(Error::fromJson(error)), TextRole::Error);
+        why->setWordWrap(true);
+        why->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        names->addWidget(why);
+    }
     layout->addLayout(names, 1);
     auto* pill = new StatePill;
     const auto state = textField(item, "state");
@@ -131,6 +138,7 @@ QWidget* InterfaceTab::makeRow(const Json& item)
         [this] { Q_EMIT placeRequested(QStringLiteral("inspector"), {}); });
     layout->addWidget(look);
     auto* reload = makeButton(SandboxText::tr("Reload"), ButtonKind::Normal, QStringLiteral("refresh"));
+    reload->setObjectName(QStringLiteral("reload-") + QString::fromStdString(id));
     connect(reload, &QPushButton::clicked, this,
         [this, id] { act("interfaces.reload", id, SandboxText::tr("It was not reloaded")); });
     layout->addWidget(reload);
@@ -143,6 +151,9 @@ QWidget* InterfaceTab::makeRow(const Json& item)
 
 void InterfaceTab::showInterfaces()
 {
+    // Who works with the keyboard stays on the button while what it did is shown.
+    const auto* focus = QApplication::focusWidget();
+    const auto focused = focus && isAncestorOf(focus) ? focus->objectName() : QString();
     clearLayout(m_rows);
     const auto& items = m_client.items("interfaces");
     if (m_sandbox.empty() || !items.is_object())
@@ -153,6 +164,11 @@ void InterfaceTab::showInterfaces()
     if (m_rows->count() == 0)
         m_rows->addWidget(
             makeLabel(SandboxText::tr("Nothing is served in this sandbox."), TextRole::Secondary));
+    for (int i = 0; i < m_rows->count() && !focused.isEmpty(); ++i)
+        if (auto* button = m_rows->itemAt(i)->widget()->findChild<QPushButton*>(focused)) {
+            button->show();
+            button->setFocus();
+        }
 }
 
 } // namespace gb::ui

@@ -40,6 +40,7 @@ private:
     QLineEdit* m_path = nullptr;
     QCheckBox* m_watch = nullptr;
     QPushButton* m_serve = nullptr;
+    bool m_serving = false;
     QVBoxLayout* m_rows = nullptr;
     QTimer m_soon;
 };

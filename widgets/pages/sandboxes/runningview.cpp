@@ -6,6 +6,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QTabBar>
 #include <QTabWidget>
 
 #include <backend/base/clock.h>
@@ -39,6 +40,8 @@ QString endReason(const std::string& reason)
         return SandboxText::tr("Nothing used it for as long as it may be idle.");
     if (reason == "memory")
         return SandboxText::tr("It took more memory than it may have.");
+    if (reason == "disk")
+        return SandboxText::tr("It wrote more to disk than it may, or was filling the disk.");
     if (reason == "stopped")
         return SandboxText::tr("It was stopped.");
     return QString::fromStdString(reason);
@@ -53,6 +56,7 @@ RunningView::RunningView(api::Client& client, QWidget* parent) : QWidget(parent)
     m_banner = new Banner;
     m_tabs = new QTabWidget;
     m_tabs->setDocumentMode(true);
+    m_tabs->tabBar()->setDrawBase(false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);

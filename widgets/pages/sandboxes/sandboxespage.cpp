@@ -346,9 +346,10 @@ void SandboxesPage::showPlace(const QString& place)
 {
     const auto& items = m_client.items("sandboxes");
     if (items.is_object() && items.contains(place.toStdString()))
-        m_list->choose(place);
-    else
-        m_form->form()->showField(place.toStdString());
+        return m_list->choose(place);
+    if (!m_list->chosen().isEmpty())
+        m_list->choose({});
+    m_form->form()->showField(place.toStdString());
 }
 
 } // namespace gb::ui
