@@ -205,7 +205,7 @@ std::vector<Option> sandboxFlags()
         {"--python", "PY", "\"use my Python\": this interpreter of yours; or a version, for an image (3.11)"},
         {"--pip", "PACKAGE", "a Python package, with or without a version", true},
         {"--apt", "PACKAGE", "a system package", true},
-        {"--model", "NAME[=DIR]", "a model, from the cache or from a folder", true},
+        {"--model", "NAME[=DIR]", "a model, downloaded when it is not here; or a folder of yours", true},
         {"--file", "A:B", "copy the file A of this machine to B inside", true},
         {"--dir", "A:B[:ro|:rw]", "copy the folder A to B, or show it there live", true},
         {"--repo", "URL", "clone a repository into /workspace", true},

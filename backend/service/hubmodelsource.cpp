@@ -51,6 +51,8 @@ std::string fixFor(const Error& error)
         return "correct HF_TOKEN";
     if (error.code == "hub.model_not_found")
         return "correct the name, or set HF_TOKEN if it is private";
+    if (error.code == "io.disk_full")
+        return "free some space, or let the settings keep less of it free";
     if (error.code == "hub.renamed")
         return "write the new name";
     return "look at the Models page, or name a folder as path";
@@ -121,7 +123,8 @@ ModelSource::Missing HubModelSource::lookUp(
             forField(
                 {"hub.offline", model + " is not on this machine, and HF_HUB_OFFLINE forbids to fetch it"},
                 model)};
-    const std::string key = settings.endpoint + "\n" + settings.cache.string() + "\n" + model;
+    const std::string key =
+        settings.endpoint + "\n" + settings.cache.string() + "\n" + settings.token + "\n" + model;
     const auto now = std::chrono::steady_clock::now();
     {
         const std::lock_guard lock(m_mutex);

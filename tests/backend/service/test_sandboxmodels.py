@@ -33,12 +33,12 @@ class Hub:
         adapter.mkdir()
         (plain / "config.json").write_text('{"model_type": "llama"}')
         (adapter / "adapter_config.json").write_text(ADAPTER)
-        made = ["--folder", plain, "--make", "model.safetensors"]
+        made = ["--folder", str(plain), "--make", "model.safetensors"]
         self.child = subprocess.Popen(
             [home.bin / "gb_hubtool", "serve", "org/small", *made, "300000", "--model", "org/slow", *made,
-             str(SLOW_BYTES), "--model", "org/base", *made, "200000", "--model", "org/adapter", "--folder", adapter,
-             "--make", "adapter_model.safetensors", "5000", "--model", "org/gated", *made, "9000", "--gated",
-             "--rate", "500000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+             str(SLOW_BYTES), "--model", "org/base", *made, "200000", "--model", "org/adapter", "--folder",
+             str(adapter), "--make", "adapter_model.safetensors", "5000", "--model", "org/gated", *made, "9000",
+             "--gated", "--rate", "500000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.child.stdout
         self.about = json.loads(self.child.stdout.readline())
         self.url = self.about["url"]
@@ -100,6 +100,15 @@ def wait_for_bytes(home: Any, eventually: Callable[..., Any]) -> dict[str, Any]:
         return [item for item in downloads(home) if item["state"] == "downloading" and item["done"] > 0]
 
     found: dict[str, Any] = eventually(moving, seconds=60, what="bytes of the download")[0]
+    return found
+
+
+def part(home: Any) -> dict[str, Any]:
+    """What the step under way tells of itself."""
+    with client_of(home) as client:
+        _, jobs = next(iter(client.state.watch(["jobs"])))
+    found: dict[str, Any] = next((job["progress"].get("part", {}) for job in jobs.values()
+                                  if job["kind"] == "sandboxes.start" and job["state"] == "running"), {})
     return found
 
 
@@ -166,9 +175,15 @@ def test_a_download_that_runs_is_joined(home: Any, hub: Hub, eventually: Callabl
     # Somebody else wants it: it goes on, and is the same one.
     (still,) = downloads(home)
     assert still["id"] == first["id"] and still["state"] in ("downloading", "verifying", "ready")
-    # One that was paused goes on with the start.
+    # One that was paused goes on with the start, which also waits while somebody pauses it.
     home.cli("models", "pause", "org/slow")
-    home.cli(*words("org/slow", name="next"), timeout=180)
+    child = begin(home, "org/slow", name="next")
+    wait_for_bytes(home, eventually)
+    home.cli("models", "pause", "org/slow")
+    eventually(lambda: part(home).get("state") == "paused", what="the start to tell of the pause")
+    home.cli("models", "resume", "org/slow")
+    said = child.communicate(timeout=180)[1]
+    assert child.returncode == 0, said
     (ended,) = downloads(home)
     assert (ended["id"], ended["state"], states(home)["next"]) == (first["id"], "ready", "ready")
 
@@ -209,9 +224,20 @@ def test_what_cannot_come_says_why_before_anything_is_made(home: Any, hub: Hub) 
     assert {(item["state"], item["reason"]) for item in shown} == {
         ("failed", "hub.gated"), ("failed", "hub.model_not_found"), ("failed", "hub.offline")}
     assert not list((home.folder / "data/boxes").glob("*/box.json"))
-    # The control: with the token that opens it, the same spec starts.
-    home.extra["HF_TOKEN"] = "secret"
+    # The control: with the token that opens it, here one that was given to be kept, the same spec starts.
+    subprocess.run([home.bin / "glovebox", "secrets", "set", "HF_TOKEN"], env=home.environment, input=b"secret",
+                   check=True, timeout=60)
     home.cli(*words("org/gated"))
+
+
+def test_a_full_disk_is_said_in_the_step(home: Any, hub: Hub) -> None:
+    home.cli("settings", "set", "models.keep_free_bytes", str(1 << 50))
+    home.cli("daemon", "stop")  # the queue reads it when it opens
+    error = refused(home, "org/small")
+    assert (error["code"], error["data"]["field"]) == ("io.disk_full", "models")
+    shown = home.json("sandbox", "show", "box")
+    assert [step["state"] for step in shown["steps"] if step["kind"] == "model"] == ["failed"]
+    assert not list(hub.cache.glob("models--org--small/snapshots/*/model.safetensors"))
 
 
 def test_a_hub_that_is_away(home: Any, hub: Hub) -> None:
