@@ -103,8 +103,11 @@ void Banner::show(Tone tone, const QString& title, const QString& why, const QSt
     m_details->setFont(Theme::instance().monospace());
     m_details->setPlainText(details);
     constexpr int mostHeight = 160;
+    constexpr int fewestLines = 3; // where there is no room for more
+    const auto spacing = m_details->fontMetrics().lineSpacing();
     const auto lines = static_cast<int>(details.count(QLatin1Char('\n'))) + 2;
-    m_details->setFixedHeight(qMin(mostHeight, lines * m_details->fontMetrics().lineSpacing() + space::m));
+    m_details->setMaximumHeight(qMin(mostHeight, lines * spacing + space::m));
+    m_details->setMinimumHeight(qMin(lines, fewestLines) * spacing + space::m);
     m_details->setVisible(false);
     m_more->setVisible(!details.isEmpty());
     m_more->setIcon(icon(QStringLiteral("chevron-down")));

@@ -79,7 +79,7 @@ FieldRow::FieldRow(const std::string& name, const Json& schema, const std::share
     m_field->setAccessibleName(title);
     if (auto* focus = m_field->focusProxy())
         focus->setAccessibleName(title);
-    m_title = makeLabel(title, required ? TextRole::Strong : TextRole::Body);
+    m_title = new ElidedLabel(title, required ? TextRole::Strong : TextRole::Body);
     m_title->setBuddy(m_field);
     auto* kind = makeLabel(QString::fromStdString(schemaName(schema, *root)), TextRole::Caption);
     auto* reset = makeIconButton(QStringLiteral("undo"), FormsText::tr("Back to the default: %1").arg(title));
@@ -99,6 +99,7 @@ FieldRow::FieldRow(const std::string& name, const Json& schema, const std::share
     policy.setRetainSizeWhenHidden(true);
     reset->setSizePolicy(policy);
     m_problem = makeLabel({}, TextRole::Error);
+    m_problem->setWordWrap(true);
     m_problem->hide();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, space::s);

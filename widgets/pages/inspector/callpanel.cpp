@@ -40,6 +40,7 @@ namespace {
 
 constexpr int itemsRedrawMs = 200;
 constexpr int statisticsSoonMs = 400; // calls in a row are counted once
+constexpr int resultTab = 0;
 constexpr int detailsTab = 2;
 constexpr int seenTab = 3;
 constexpr int sourceTab = 4;
@@ -266,6 +267,13 @@ void CallPanel::beginCall(const std::string& call)
     m_tabs->setTabText(1, InspectorText::tr("Output"));
 }
 
+// What comes of a call is not left behind the editor.
+void CallPanel::showResultTab()
+{
+    if (m_tabs->currentIndex() == sourceTab || m_tabs->currentIndex() == seenTab)
+        m_tabs->setCurrentIndex(resultTab);
+}
+
 void CallPanel::setRunning(bool running)
 {
     m_running = running;
@@ -282,6 +290,7 @@ void CallPanel::run()
             errorSentence(arguments.error()));
         return;
     }
+    showResultTab();
     const auto call = newId(); // the op is the call's id, so that its events are known before the answer
     beginCall(call);
     m_state->setState(InspectorText::tr("running"), Tone::Accent, wallMs());
@@ -364,6 +373,7 @@ void CallPanel::showCall(const QString& call, const FunctionList::Function* func
     if (function)
         setFunction(*function);
     const auto id = call.toStdString();
+    showResultTab();
     beginCall(id);
     setRunning(false);
     m_client.call(this, "calls.get", {{"call", id}}, [this, id](Result<api::Answer> answer) {
@@ -423,11 +433,17 @@ void CallPanel::showError(const Json& record)
 {
     const auto error = objectOr(record, "error");
     const auto type = textField(error, "type");
+    const auto state = stringOr(record, "state");
+    const bool cancelled = state == "cancelled";
+    const auto title = cancelled ? InspectorText::tr("Cancelled")
+        : state == "killed"      ? InspectorText::tr("Ended by force")
+        : type.isEmpty()         ? textField(error, "kind")
+                                 : type;
+    // What Python said stays as it is; what we say is a sentence.
     const auto message = textField(error, "message");
-    const auto title = type.isEmpty() ? textField(error, "kind") : type;
-    const bool cancelled = stringOr(record, "state") == "cancelled";
-    m_banner->show(cancelled ? Tone::Warning : Tone::Error,
-        cancelled ? InspectorText::tr("Cancelled") : title, message, tracebackText(error));
+    m_banner->show(cancelled ? Tone::Warning : Tone::Error, title,
+        type.isEmpty() && !message.isEmpty() ? errorSentence({"", message.toStdString()}) : message,
+        tracebackText(error));
     m_banner->openDetails();
     if (const int line = lineInSource(error, m_client.items("interfaces"), m_interface); line > 0)
         m_banner->addAction(InspectorText::tr("Go to line %1").arg(line), [this, line] { showSource(line); });

@@ -81,6 +81,7 @@ private:
     void showSource(int line);
     void showItems();
     void beginCall(const std::string& call);
+    void showResultTab();
     void setRunning(bool running);
 
     api::Client& m_client;
