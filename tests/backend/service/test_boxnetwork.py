@@ -68,6 +68,8 @@ def only_this_index(index: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.server_port}/simple")
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", f"http://127.0.0.1:{index.server_port}/npm")
+    monkeypatch.setenv("NPM_CONFIG_USERCONFIG", "/dev/null")
 
 
 def spec(**more: Any) -> dict[str, Any]:
@@ -84,6 +86,8 @@ def test_a_full_sandbox_installs_packages(client: glovebox.Client, index: Any) -
     host = f"127.0.0.1:{index.server_port}"
     assert host in client.sandboxes.plan(spec())["hosts"]
     sandbox = client.sandboxes.ready(client.sandboxes.start(spec()))["id"]
+    registry = client.sandboxes.run(sandbox, "sh", "-c", "echo $NPM_CONFIG_REGISTRY")[1]
+    assert registry == f"http://{host}/npm\n".encode()
     code, out, errors = install(client, sandbox)
     assert code == 0 and out.endswith(b"42\n"), errors
     # Only these: anything else is refused, and the sandbox's log says so.

@@ -204,7 +204,7 @@ def test_time_ends(client: glovebox.Client, eventually: Callable[..., Any]) -> N
 @pytest.mark.parametrize(("wrong", "field"), [
     ({"interpreter": "/bin/true"}, "interpreter"),
     ({"local_files": [["/nowhere/x", "/workspace/x"]]}, "local_files"),
-    ({"gpu": "A100"}, "gpu"),
+    ({"gpu": "Z9999"}, "gpu"),
     ({"models": [{"name": "org/none"}]}, "models"),
 ])
 def test_what_cannot_be_is_said_by_plan_and_start(client: glovebox.Client, wrong: Any, field: str) -> None:
