@@ -61,6 +61,10 @@ bool hasNvidiaCard(const DoctorOptions& options)
     return false;
 }
 
+// Its version, and what it really is.
+constexpr const char* pythonQuestion = "import os, sys; print('%d.%d.%d' % sys.version_info[:3]); "
+                                       "print(os.path.realpath(sys.executable))";
+
 // Each version once, from the folders of the PATH in order: python3, python3.8, python3.12, …
 std::vector<fs::path> pythonPrograms(const DoctorOptions& options)
 {
@@ -181,10 +185,8 @@ Check checkPythons(const DoctorOptions& options)
     Check check{"pythons", "Python", State::Ok, "Interfaces can run with these.", {}, {}};
     std::set<std::string> listed;
     for (const fs::path& program : pythonPrograms(options)) {
-        const ProgramAnswer answer = askProgram(options,
-            {program.string(), "-I", "-S", "-c",
-                "import os, sys; print('%d.%d.%d' % sys.version_info[:3]); "
-                "print(os.path.realpath(sys.executable))"});
+        const ProgramAnswer answer =
+            askProgram(options, {program.string(), "-I", "-S", "-c", pythonQuestion});
         const auto line = answer.text.find('\n');
         if (answer.status != 0 || line == std::string::npos
             || !listed.insert(answer.text.substr(line)).second)
