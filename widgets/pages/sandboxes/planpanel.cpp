@@ -49,7 +49,8 @@ QString reachText(const Json& reach)
 } // namespace
 
 PlanPanel::PlanPanel(api::Client& client, Draft& draft, QWidget* parent)
-    : QWidget(parent), m_client(client), m_draft(draft)
+    : QWidget(parent), m_client(client), m_draft(draft),
+      m_describe([](const SpecProblem& problem) { return QString::fromStdString(problem.message); })
 {
     setProperty("gbSide", true);
     setAttribute(Qt::WA_StyledBackground);
@@ -127,6 +128,11 @@ PlanPanel::PlanPanel(api::Client& client, Draft& draft, QWidget* parent)
     connect(m_yes, &QPushButton::clicked, this, [this] { send(true); });
     setPhase(Phase::Planning);
     plan();
+}
+
+void PlanPanel::setDescriber(std::function<QString(const SpecProblem&)> describe)
+{
+    m_describe = std::move(describe);
 }
 
 void PlanPanel::setExperiment(const QString& folder)
@@ -228,25 +234,37 @@ void PlanPanel::takePlan(const Json& plan)
     if (const auto price = numberOr(plan, "price_per_hour"); price > 0)
         parts += SandboxText::tr("%1 per hour").arg(moneyText(price));
     m_summary->setText(parts.join(QStringLiteral(" · ")));
-    QStringList warnings;
-    QString field;
-    if (plan.contains("problems"))
-        for (const auto& problem : plan["problems"]) {
-            if (stringOr(problem, "field") == "gpu" && m_draft.value("gpu").is_string())
-                return askAboutGpu();
-            if (warnings.isEmpty())
-                field = textField(problem, "field");
-            warnings += textField(problem, "field") + QStringLiteral(": ") + textField(problem, "message");
-            if (const auto fix = textField(problem, "fix"); !fix.isEmpty())
-                warnings.last() += QStringLiteral(" — ") + fix;
-        }
-    if (!warnings.isEmpty()) {
-        m_banner->show(Tone::Warning, SandboxText::tr("Look at this before you start"),
-            warnings.join(QLatin1Char('\n')));
-        m_banner->addAction(SandboxText::tr("Show"), [this, field] { Q_EMIT fieldRequested(field); });
-    }
+    const auto problems = plan.contains("problems") ? plan["problems"] : Json(Json::array());
+    for (const auto& problem : problems)
+        if (stringOr(problem, "field") == "gpu" && m_draft.value("gpu").is_string())
+            return askAboutGpu();
+    showProblems(problems);
     offerAccess(plan.contains("steps") ? plan["steps"] : Json(Json::array()));
     setPhase(Phase::Planned);
+}
+
+void PlanPanel::showProblems(const Json& problems)
+{
+    QStringList sentences;
+    QString field;
+    bool isPossible = true;
+    for (const auto& problem : problems) {
+        if (field.isEmpty())
+            field = textField(problem, "field");
+        isPossible = isPossible && stringOr(problem, "severity") == "warning";
+        sentences +=
+            m_describe({stringOr(problem, "field"), stringOr(problem, "message"), stringOr(problem, "fix")});
+    }
+    if (sentences.isEmpty())
+        return;
+    if (m_steps.isEmpty())
+        m_summary->clear(); // nothing was counted
+    m_banner->show(isPossible ? Tone::Warning : Tone::Error,
+        isPossible ? SandboxText::tr("Look at this before you start")
+                   : SandboxText::tr("It cannot start like this"),
+        sentences.join(QLatin1Char('\n')));
+    if (!field.isEmpty())
+        m_banner->addAction(SandboxText::tr("Show"), [this, field] { Q_EMIT fieldRequested(field); });
 }
 
 void PlanPanel::offerAccess(const Json& steps)
@@ -439,7 +457,9 @@ void PlanPanel::failed(const Error& error, const QString& message)
     setPhase(Phase::Failed);
     m_summary->clear();
     const auto tail = m_follower->lastLines(shownLogLines);
-    m_banner->show(Tone::Error, SandboxText::tr("The sandbox did not start"), errorSentence(error),
+    m_banner->show(Tone::Error, SandboxText::tr("The sandbox did not start"),
+        field.isEmpty() ? errorSentence(error)
+                        : m_describe({field.toStdString(), error.message, stringOr(error.data, "fix")}),
         tail.isEmpty() ? errorDetails(error) : tail);
     m_banner->openDetails();
     m_banner->addAction(SandboxText::tr("Try again"), [this] { start(); });

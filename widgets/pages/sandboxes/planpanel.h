@@ -3,11 +3,14 @@
 
 #pragma once
 
+#include <functional>
+
 #include <QList>
 #include <QTimer>
 #include <QWidget>
 
 #include <backend/api/client.h>
+#include <backend/domain/sandboxspec.h>
 
 class QLabel;
 class QPushButton;
@@ -31,6 +34,8 @@ public:
 
     PlanPanel(api::Client& client, Draft& draft, QWidget* parent = nullptr);
 
+    // How a problem with a field is said; without one it is the daemon's message.
+    void setDescriber(std::function<QString(const SpecProblem&)> describe);
     void setExperiment(const QString& folder);
     void plan(); // anew, shortly
     void start();
@@ -55,6 +60,7 @@ private:
     void takePlan(const Json& plan);
     void showSteps(const Json& steps);
     void showWrong();
+    void showProblems(const Json& problems);
     void offerAccess(const Json& steps);
     void offerPage(const QString& address);
     void askAboutGpu();
@@ -67,6 +73,7 @@ private:
 
     api::Client& m_client;
     Draft& m_draft;
+    std::function<QString(const SpecProblem&)> m_describe;
     QString m_folder;
     Phase m_phase = Phase::Planning;
     QTimer m_soon;

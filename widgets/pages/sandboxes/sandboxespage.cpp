@@ -155,6 +155,8 @@ void SandboxesPage::createLayout()
     m_filePane = new FilePane(*m_file, *m_draft);
     m_filePane->hide();
     m_plan = new PlanPanel(m_client, *m_draft);
+    m_plan->setDescriber(
+        [form = m_form->form()](const SpecProblem& problem) { return form->sentences(problem); });
     m_toast = new Toast(this);
     auto* setUp = new Splitter(QStringLiteral("sandbox/setup"), Qt::Horizontal);
     setUp->addWidget(m_form);

@@ -16,6 +16,7 @@
 #include <tests/backend/domain/specfixtures.h>
 #include <tests/support/fakedaemon.h>
 #include <tests/support/picture.h>
+#include <widgets/controls/banner.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/splitter.h>
 #include <widgets/controls/theme.h>
@@ -112,6 +113,7 @@ private Q_SLOTS:
     void complaintsSpeakTheFormsLanguage();
     void complaintsNameTheFix_data();
     void complaintsNameTheFix();
+    void thePlanSpeaksTheFormsLanguage();
     void timesAreReadAndShown();
     void theWheelOnlyScrolls();
     void theOutlineKeepsWhatWasAskedFor();
@@ -226,6 +228,28 @@ void SandboxLookTest::complaintsNameTheFix()
     QFETCH(const QString, sentences);
     m_page->draft().set(Json::parse(fields.toStdString()));
     QCOMPARE(form()->row(row.toStdString())->problemText(), sentences);
+}
+
+void SandboxLookTest::thePlanSpeaksTheFormsLanguage()
+{
+    m_daemon->on("sandboxes.plan",
+        Json{{"steps", Json::array()}, {"reaches", Json::array()}, {"needs_trust", false},
+            {"problems",
+                {{{"field", "python_version"},
+                    {"message",
+                        "python_version: no Debian image has Python 3.10; choose 3.11, or `interpreter`"},
+                    {"fix", "choose 3.11, or `interpreter`"}, {"severity", "error"}}}}});
+    m_page->planPanel()->plan();
+    const auto* banner = m_page->planPanel()->findChild<Banner*>();
+    QVERIFY(waitFor([banner] { return banner->isVisible(); }));
+    QCOMPARE(banner->title(), QStringLiteral("It cannot start like this"));
+    QCOMPARE(banner->accessibleName(),
+        QString::fromUtf8("It cannot start like this Python version: No Debian image has Python 3.10. "
+                          "Choose 3.11, or “Python from”."));
+    test::picture(*m_page, QStringLiteral("look-noplan"));
+    m_daemon->on("sandboxes.plan",
+        Json{{"steps", Json::array()}, {"problems", Json::array()}, {"reaches", Json::array()},
+            {"needs_trust", false}});
 }
 
 void SandboxLookTest::timesAreReadAndShown()

@@ -227,7 +227,7 @@ void SandboxStartTest::failureStaysWhereItHappened()
     QStringList texts;
     for (const auto* label : banner->findChildren<QLabel*>())
         texts += label->text();
-    QVERIFY(texts.contains(QStringLiteral("Numpi was not found")));
+    QVERIFY(texts.contains(QStringLiteral("Packages: Numpi was not found.")));
     QVERIFY(banner->findChild<QPlainTextEdit*>()->toPlainText().contains(QStringLiteral("no such package")));
     pictures(QStringLiteral("failed"));
     button(QStringLiteral("Edit the field"))->click();
