@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr int patienceMs = 4'000; // a person looks at the plan
 constexpr auto knownFor = 60s;
+constexpr auto awayFor = 10s; // not asked again for the next model, which would wait as long
 
 // The revision that is asked for, by reference or commit.
 const hub::CachedRevision* revisionOf(const hub::CachedModel& model, const std::string& wanted)
@@ -131,11 +132,18 @@ ModelSource::Missing HubModelSource::lookUp(
         std::erase_if(m_known, [&](const auto& known) { return now - known.second.at > knownFor; });
         if (const auto known = m_known.find(key); known != m_known.end())
             return {known->second.bytes, {}};
+        if (const auto away = m_away.find(settings.endpoint);
+            away != m_away.end() && now - away->second < awayFor)
+            return {};
     }
     const auto bytes = estimateDownload(downloadOf(*name, settings), patienceMs);
-    if (!bytes)
-        return {
-            {}, isFinalAnswer(bytes.error()) ? std::optional(forField(bytes.error(), model)) : std::nullopt};
+    if (!bytes && isFinalAnswer(bytes.error()))
+        return {{}, forField(bytes.error(), model)};
+    if (!bytes) {
+        const std::lock_guard lock(m_mutex);
+        m_away[settings.endpoint] = std::chrono::steady_clock::now();
+        return {};
+    }
     if (!bytes->contains(name->repo))
         return {{}, forField(renamed(model, bytes->begin()->first), model)};
     const std::lock_guard lock(m_mutex);

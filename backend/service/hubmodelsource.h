@@ -48,6 +48,7 @@ private:
     std::atomic<ModelWaits*> m_waits = nullptr;
     mutable std::mutex m_mutex;
     std::string m_storedToken;
+    std::map<std::string, std::chrono::steady_clock::time_point> m_away; // hubs that did not answer, since
     std::map<std::string, Known> m_known; // what the hub said lately: a plan is made at every change
 };
 
