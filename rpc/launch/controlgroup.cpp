@@ -247,8 +247,13 @@ std::vector<Limit> ControlGroup::tryOut(const ControlGroupPlaces& places)
 
 ControlGroup::~ControlGroup()
 {
-    for (const fs::path& folder : m_folders)
-        ::rmdir(folder.c_str());
+    // The last of many processes are gone a moment after nobody sees them any more.
+    constexpr int mostTries = 50;
+    constexpr useconds_t aMoment = 2'000;
+    for (const fs::path& folder : m_folders) {
+        for (int i = 0; i < mostTries && ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++i)
+            ::usleep(aMoment);
+    }
 }
 
 bool ControlGroup::keeps(Limit limit) const
