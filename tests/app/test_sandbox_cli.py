@@ -295,6 +295,7 @@ def test_a_plan_runs_nothing_of_an_experiment(home: Any, tmp_path: Path) -> None
     home.cli("sandbox", "start", str(folder), "--trust")
     assert (tmp_path / "ran").exists()
     assert run(home, "sandbox", "exec", "foreign", "python3", "-c", "print(6 * 7)").stdout == b"42\n"
+    home.cli("sandbox", "stop", "--all")
 
 
 @pytest.mark.as_user
