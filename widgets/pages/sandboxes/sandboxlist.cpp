@@ -56,6 +56,10 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
     layout->addWidget(m_sandboxes, 1);
     layout->addSpacing(space::l);
     layout->addWidget(m_outlineBox, 2);
+    m_room = new QWidget;
+    layout->addWidget(m_room, 2);
+    // As tall as there are sandboxes.
+    m_sandboxes->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
     m_soon.setSingleShot(true);
     m_soon.setInterval(0);
     m_sectionsSoon.setSingleShot(true);
@@ -93,8 +97,7 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
 void SandboxList::showOutline(bool shown)
 {
     m_outlineBox->setVisible(shown);
-    // Above the outline there is as much of the list as there are sandboxes.
-    m_sandboxes->setSizePolicy(QSizePolicy::Expanding, shown ? QSizePolicy::Maximum : QSizePolicy::Expanding);
+    m_room->setVisible(!shown);
 }
 
 QString SandboxList::chosen() const

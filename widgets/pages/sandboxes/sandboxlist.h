@@ -37,6 +37,7 @@ private:
     DraftForm& m_form;
     QListWidget* m_sandboxes = nullptr;
     QWidget* m_outlineBox = nullptr;
+    QWidget* m_room = nullptr;
     QListWidget* m_outline = nullptr;
     QTimer m_soon;
     QTimer m_sectionsSoon;
