@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <optional>
 
 #include "command.h"
@@ -51,6 +52,57 @@ int listInterfaces(const Arguments&, Console& console)
         Json::object(), console);
 }
 
+// Within one column, no letter cut in two.
+std::string shortened(const std::string& text, std::size_t most)
+{
+    std::string shown = printable(text);
+    std::ranges::replace(shown, '\n', ' ');
+    if (shown.size() <= most)
+        return shown;
+    while (most > 0 && (static_cast<unsigned char>(shown[most]) & 0xC0U) == 0x80U)
+        --most;
+    return shown.substr(0, most) + "…";
+}
+
+// What a call was given, as it is typed after `calls run`.
+std::string argumentsText(const Json& call)
+{
+    const Json given = objectOr(call, "args");
+    std::string text;
+    const auto add = [&text](const std::string& name, const Json& value) {
+        text += (text.empty() ? "" : " ") + name
+            + (value.is_string() ? value.get<std::string>()
+                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    };
+    for (const Json& value : given.value("args", Json::array()))
+        add("", value);
+    const Json named = objectOr(given, "kwargs");
+    for (const auto& [name, value] : named.items())
+        add(name + "=", value);
+    return text;
+}
+
+// A call by its id or the end of it (the ids of one minute begin alike), or the newest one: "last".
+Result<std::string> findCall(Session& session, const std::string& wanted)
+{
+    constexpr std::size_t wholeId = 36;
+    if (wanted.size() >= wholeId)
+        return wanted;
+    const auto answer = session.call("calls.list", Json{{"limit", wanted == "last" ? 1 : 1000}});
+    if (!answer)
+        return fail(answer.error());
+    std::vector<std::string> found;
+    for (const Json& call : answer->body.value("calls", Json::array()))
+        if (const std::string id = stringOr(call, "id"); wanted == "last" || id.ends_with(wanted))
+            found.push_back(id);
+    if (found.size() == 1)
+        return found.front();
+    if (found.empty())
+        return fail("calls.unknown", "none of the newest calls is called " + wanted);
+    return fail("calls.ambiguous",
+        std::to_string(found.size()) + " calls end with " + wanted + "; give more of the id");
+}
+
 int listCalls(const Arguments& arguments, Console& console)
 {
     const auto limit = arguments.integer("--limit", 50);
@@ -59,15 +111,15 @@ int listCalls(const Arguments& arguments, Console& console)
     std::string filter;
     for (const std::string& word : arguments.positional())
         filter += (filter.empty() ? "" : " ") + word;
-    return printListing({"calls.list", "calls", {"call", "when", "function", "by", "state", "took", "result"},
-                            [](const Json& call) -> std::vector<std::string> {
-                                return {stringOr(call, "id"), ago(integerOr(call, "at")),
-                                    printable(stringOr(call, "fn")),
-                                    stringOr(objectOr(call, "caller"), "kind"), stringOr(call, "state"),
-                                    duration(integerOr(call, "duration_ns")),
-                                    printable(stringOr(call, "preview")).substr(0, 60)};
-                            },
-                            {}},
+    return printListing(
+        {"calls.list", "calls", {"call", "when", "function", "arguments", "by", "state", "took", "result"},
+            [](const Json& call) -> std::vector<std::string> {
+                return {stringOr(call, "id"), ago(integerOr(call, "at")), printable(stringOr(call, "fn")),
+                    shortened(argumentsText(call), 40), stringOr(objectOr(call, "caller"), "kind"),
+                    stringOr(call, "state"), duration(integerOr(call, "duration_ns")),
+                    shortened(stringOr(call, "preview"), 60)};
+            },
+            {}},
         Json{{"filter", filter}, {"limit", *limit}}, console);
 }
 
@@ -76,7 +128,9 @@ int showCall(const Arguments& arguments, Console& console)
     if (arguments.positional().size() != 1)
         return console.fail(Error{"usage", "give one call; see: glovebox calls ls"});
     Session session;
-    const auto answer = session.call("calls.get", Json{{"call", arguments.positional().front()}});
+    const auto call = findCall(session, arguments.positional().front());
+    const auto answer = call ? session.call("calls.get", Json{{"call", *call}})
+                             : Result<api::Client::Answer>(fail(call.error()));
     if (!answer)
         return console.fail(answer.error());
     Json record = answer->body;
@@ -128,6 +182,19 @@ private:
     bool m_any = false;
 };
 
+// A note ends its own line.
+std::string withoutEnd(std::string text)
+{
+    if (text.ends_with('\n'))
+        text.pop_back();
+    return text;
+}
+
+std::string counted(std::size_t count, const char* one, const char* more)
+{
+    return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
 int finishCall(
     Console& console, const Result<api::Client::Answer>& answer, const ItemPrinter* items = nullptr)
 {
@@ -143,7 +210,7 @@ int finishCall(
         return good ? Done : Failed;
     }
     for (const Json& piece : record.value("output", Json::array()))
-        console.note(printable(stringOr(piece, "text")));
+        console.note(printable(withoutEnd(stringOr(piece, "text"))));
     if (good && items && items->any()) {
         items->printRest(answer->attachment);
         return Done;
@@ -154,7 +221,8 @@ int finishCall(
         return Done;
     }
     const Json error = objectOr(record, "error");
-    console.error(printable(stringOr(error, "type") + ": " + stringOr(error, "message")));
+    const std::string type = stringOr(error, "type");
+    console.error(printable((type.empty() ? "" : type + ": ") + stringOr(error, "message")));
     if (const std::string traceback = stringOr(error, "traceback"); !traceback.empty())
         console.note(printable(traceback));
     return Failed;
@@ -209,7 +277,10 @@ int resendCall(const Arguments& arguments, Console& console)
     if (arguments.positional().size() != 1)
         return console.fail(Error{"usage", "give one call; see: glovebox calls ls"});
     Session session;
-    const auto old = session.call("calls.get", Json{{"call", arguments.positional().front()}});
+    const auto call = findCall(session, arguments.positional().front());
+    if (!call)
+        return console.fail(call.error());
+    const auto old = session.call("calls.get", Json{{"call", *call}});
     if (!old)
         return console.fail(old.error());
     const Json served = objectOr(old->body, "interface");
@@ -225,8 +296,12 @@ int resendCall(const Arguments& arguments, Console& console)
 }
 
 // What a call gave back, as text: its result, or the error it ended with.
-Result<std::string> outcomeOf(Session& session, const std::string& call)
+Result<std::string> outcomeOf(Session& session, const std::string& wanted)
 {
+    const auto found = findCall(session, wanted);
+    if (!found)
+        return fail(found.error());
+    const std::string& call = *found;
     const auto answer = session.call("calls.get", Json{{"call", call}});
     if (!answer)
         return fail(answer.error());
@@ -286,11 +361,13 @@ int diffCalls(const Arguments& arguments, Console& console)
         if (!rows.empty())
             console.table({"where", "first", "second"}, rows);
     }
-    console.note(diff->same() ? "The results are the same." : std::to_string(diff->total) + " differences.");
+    console.note(diff->same()
+            ? "The results are the same."
+            : counted(static_cast<std::size_t>(diff->total), "difference.", "differences."));
     if (diff->numbers)
-        console.note(std::to_string(diff->numbers->count) + " numbers: greatest difference "
-            + Json(diff->numbers->greatest).dump() + ", mean " + Json(diff->numbers->mean).dump()
-            + ", cosine " + Json(diff->numbers->cosine).dump());
+        console.note(counted(static_cast<std::size_t>(diff->numbers->count), "number", "numbers")
+            + ": greatest difference " + Json(diff->numbers->greatest).dump() + ", mean "
+            + Json(diff->numbers->mean).dump() + ", cosine " + Json(diff->numbers->cosine).dump());
     return diff->same() ? Done : Failed;
 }
 
@@ -302,7 +379,7 @@ std::vector<Command> callCommands()
         {"interfaces", "", "List what is served", {}, listInterfaces},
         {"calls ls", "[FILTER…]", "List calls, newest first, for example: status:error fn:steer dur:>500ms",
             {{"--limit", "N", "at most this many (50)"}}, listCalls},
-        {"calls show", "CALL", "Print one call whole", {}, showCall},
+        {"calls show", "CALL", "Print one call whole; CALL is an id, the end of one, or last", {}, showCall},
         {"calls run", "FUNCTION [name=value…]", "Call a served function",
             {{"--interface", "NAME", "which one, when several are served"},
                 {"--kwargs", "JSON", "all arguments as one JSON object"}},

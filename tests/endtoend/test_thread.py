@@ -39,6 +39,8 @@ def test_serve_call_record(home: Any, eventually: Callable[..., Any]) -> None:
     shown = home.json("calls", "show", record["id"])
     assert shown["result"] == "Hallo, Ada!"
     assert home.json("calls", "ls", "status:error", "fn:divide")["calls"][0]["id"] == failed["id"]
+    assert home.json("calls", "show", record["id"][-12:])["id"] == record["id"]
+    assert "a=" in home.cli("calls", "ls", "fn:divide")
     again = home.json("calls", "resend", record["id"])
     assert again["result"] == "Hallo, Ada!"
     assert again["id"] != record["id"]
