@@ -103,7 +103,8 @@ SandboxForm::SandboxForm(api::Client& client, Draft& draft, ExperimentFile& file
             applyProvider();
     });
     connect(&m_file, &ExperimentFile::textChanged, m_secrets, &TokensField::remark);
-    applyProvider();
+    // Until it is known what there is: as for the defaults, so that nothing is drawn to be hidden.
+    m_form->row("notebook_packages")->setState({FieldState::Kind::Hidden});
 }
 
 void SandboxForm::addCompute()
