@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <csignal>
 
 #include <QAction>
@@ -109,6 +110,17 @@ void ModelsByHandTest::cleanupTestCase()
 {
     QDesktopServices::unsetUrlHandler(QStringLiteral("http"));
     m_window.reset();
+    // A daemon that leaves would leave them running.
+    const auto known = m_client->items("sandboxes");
+    for (const auto& [id, item] : known.items())
+        m_client->call(this, "sandboxes.stop", {{"sandbox", id}}, [](const auto&) {});
+    QVERIFY(waitFor([this] {
+        return std::ranges::all_of(m_client->items("sandboxes"),
+            [](const Json& item) { return stringOr(item, "state") == "stopped"; });
+    }));
+    for (const auto& [id, item] : known.items())
+        m_client->call(this, "sandboxes.rm", {{"sandbox", id}}, [](const auto&) {});
+    QVERIFY(waitFor([this] { return m_client->items("sandboxes").empty(); }));
     test::endLive(m_client);
 }
 
