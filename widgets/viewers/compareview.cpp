@@ -103,6 +103,7 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent)
     layout->addLayout(m_tensors);
     layout->addLayout(m_images, 3);
     layout->addWidget(m_stack, 1);
+    connect(&Theme::instance(), &Theme::changed, this, &CompareView::showParts);
 }
 
 void CompareView::setResults(const Side& left, const Side& right)
@@ -185,10 +186,16 @@ void CompareView::setDiff(const ResultDiff& diff, const QString& leftName, const
     m_table->setHorizontalHeaderLabels({ViewersText::tr("Where"), leftName, rightName});
     m_stack->setVisible(!diff.same());
     m_stack->setCurrentIndex(diff.words.empty() ? 0 : 1);
-    if (diff.words.empty())
-        showLines(diff);
+    m_diff = diff;
+    showParts();
+}
+
+void CompareView::showParts()
+{
+    if (m_diff.words.empty())
+        showLines(m_diff);
     else
-        showWords(diff);
+        showWords(m_diff);
 }
 
 void CompareView::showLines(const ResultDiff& diff)

@@ -37,11 +37,13 @@ public:
     QString summary() const;
 
 private:
+    void showParts();
     void showWords(const ResultDiff& diff);
     void showLines(const ResultDiff& diff);
     void compareTensors(const Side& left, const Side& right);
     void compareImages(const Side& left, const Side& right);
 
+    ResultDiff m_diff;
     QLabel* m_summary = nullptr;
     QVBoxLayout* m_tensors = nullptr;
     QVBoxLayout* m_images = nullptr;

@@ -342,6 +342,14 @@ void ViewersTest::imagesComeByHandle()
 
 void ViewersTest::comparesResults()
 {
+    const auto both = [](QWidget& shown, const char* name) {
+        for (const auto scheme : {Scheme::Dark, Scheme::Light}) {
+            Theme::instance().apply({scheme});
+            gb::test::picture(shown,
+                QStringLiteral("viewer-%1-%2")
+                    .arg(QLatin1String(name), QLatin1String(scheme == Scheme::Dark ? "dark" : "light")));
+        }
+    };
     CompareView view;
     view.resize(720, 300);
     const auto numbers = diffResults(std::string_view(R"({"a": [1, 2, 3], "b": "x"})"),
@@ -349,12 +357,19 @@ void ViewersTest::comparesResults()
     QVERIFY(numbers);
     view.setDiff(*numbers, QStringLiteral("older"), QStringLiteral("newer"));
     QVERIFY2(view.summary().contains(QStringLiteral("greatest difference 1")), qPrintable(view.summary()));
-    gb::test::picture(view, QStringLiteral("viewer-compare"));
+    both(view, "compare");
     const auto words = diffResults(
         std::string_view(R"("the <b>cat</b> sat")"), std::string_view(R"("the <b>cat</b> stood")"));
     view.setDiff(*words, {}, {});
     QCOMPARE(view.findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("the <b>cat</b> satstood"));
-    gb::test::picture(view, QStringLiteral("viewer-compare-words"));
+    both(view, "compare-words");
+    // The colours of words follow the theme.
+    Theme::instance().apply({Scheme::Dark});
+    auto first = view.findChild<QPlainTextEdit*>()->textCursor();
+    first.movePosition(QTextCursor::Start);
+    first.movePosition(QTextCursor::NextCharacter);
+    QCOMPARE(first.charFormat().foreground().color(), tokens().text);
+    Theme::instance().apply({Scheme::Light});
 }
 
 void ViewersTest::textsAreHarmless()
