@@ -116,6 +116,10 @@ void reduceRows(
     const std::int64_t span = shape.col1 - shape.col0;
     std::vector<double> sums(static_cast<std::size_t>(shape.cols));
     std::vector<std::int64_t> counts(static_cast<std::size_t>(shape.cols));
+    // Divided once, not again in each row.
+    std::vector<std::int64_t> edges(static_cast<std::size_t>(shape.cols) + 1);
+    for (std::int64_t c = 0; c <= shape.cols; ++c)
+        edges[static_cast<std::size_t>(c)] = shape.col0 + c * span / shape.cols;
     for (std::int64_t r = from; r < to; ++r) {
         std::fill(sums.begin(), sums.end(), 0);
         std::fill(counts.begin(), counts.end(), 0);
@@ -126,12 +130,12 @@ void reduceRows(
         const std::int64_t lastRow = shape.row0 + (r + 1) * height / shape.rows;
         for (std::int64_t row = shape.row0 + r * height / shape.rows; row < lastRow; ++row) {
             for (std::int64_t c = 0; c < shape.cols; ++c) {
-                const std::int64_t lastCol = shape.col0 + (c + 1) * span / shape.cols;
+                const std::int64_t lastCol = edges[static_cast<std::size_t>(c) + 1];
                 double sum = 0;
                 float least = low[c];
                 float most = high[c];
                 std::int64_t good = 0;
-                for (std::int64_t col = shape.col0 + c * span / shape.cols; col < lastCol; ++col) {
+                for (std::int64_t col = edges[static_cast<std::size_t>(c)]; col < lastCol; ++col) {
                     const auto x = static_cast<float>(load(static_cast<std::size_t>(row * width + col)));
                     const bool number = x == x;
                     sum += number ? static_cast<double>(x) : 0.0;
