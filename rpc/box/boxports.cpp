@@ -13,7 +13,7 @@
 
 #include <backend/base/ids.h>
 #include <backend/base/json.h>
-#include <rpc/keeper/control.h>
+#include <rpc/keeper/unixlistener.h>
 
 #include "portrelay.h"
 

@@ -3,41 +3,33 @@
 
 #include "boxserver.h"
 
-#include <sys/socket.h>
-
-#include <rpc/keeper/control.h>
-
 #include "boxconnection.h"
 
 namespace gb::rpc {
 
 Result<std::unique_ptr<BoxServer>> BoxServer::listen(Box& box, fs::path path)
 {
-    auto listener = listenUnix(path);
+    std::unique_ptr<BoxServer> server(new BoxServer(box));
+    BoxServer* self = server.get();
+    auto listener = UnixListener::listen(
+        box.loop(), std::move(path), [self](UniqueFd fd) { self->accept(std::move(fd)); });
     if (!listener)
         return fail(listener.error());
-    std::unique_ptr<BoxServer> server(new BoxServer(box, std::move(path)));
     server->m_listener = std::move(*listener);
-    BoxServer* self = server.get();
-    server->m_watch =
-        box.loop().watch(server->m_listener.get(), EPOLLIN, [self](std::uint32_t) { self->accept(); });
     return server;
 }
 
 BoxServer::~BoxServer()
 {
-    m_box.loop().unwatch(m_watch);
+    m_listener.reset();
     for (const auto& connection : m_connections)
         connection->close();
-    std::error_code ignored;
-    fs::remove(m_path, ignored);
 }
 
-void BoxServer::accept()
+void BoxServer::accept(UniqueFd fd)
 {
     constexpr std::size_t mostConnections = 64;
-    UniqueFd fd(::accept4(m_listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd.valid() || m_connections.size() >= mostConnections || !peerIsOurUser(fd.get()))
+    if (m_connections.size() >= mostConnections)
         return;
     auto connection = std::make_shared<BoxConnection>(*this);
     m_connections.insert(connection);

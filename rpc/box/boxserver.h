@@ -6,6 +6,8 @@
 #include <memory>
 #include <set>
 
+#include <rpc/keeper/unixlistener.h>
+
 #include "box.h"
 
 namespace gb::rpc {
@@ -23,17 +25,15 @@ public:
     BoxServer& operator=(const BoxServer&) = delete;
 
     Box& box() { return m_box; }
-    const fs::path& path() const { return m_path; }
+    const fs::path& path() const { return m_listener->path(); }
     void drop(const std::shared_ptr<BoxConnection>& connection);
 
 private:
-    BoxServer(Box& box, fs::path path) : m_box(box), m_path(std::move(path)) { }
-    void accept();
+    explicit BoxServer(Box& box) : m_box(box) { }
+    void accept(UniqueFd fd);
 
     Box& m_box;
-    fs::path m_path;
-    UniqueFd m_listener;
-    std::uint64_t m_watch = 0;
+    std::unique_ptr<UnixListener> m_listener;
     std::set<std::shared_ptr<BoxConnection>> m_connections;
 };
 

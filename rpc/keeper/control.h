@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include <backend/base/fd.h>
 #include <rpc/protocol/message.h>
 
 #include "keeper.h"
+#include "unixlistener.h"
 
 namespace gb::rpc {
 
@@ -39,24 +39,17 @@ public:
     void drop(const std::shared_ptr<ControlConnection>& connection);
 
 private:
-    ControlServer(Keeper& keeper, fs::path path, HostAddress address, std::function<void()> onShutdown)
-        : m_keeper(keeper), m_path(std::move(path)), m_address(std::move(address)),
-          m_onShutdown(std::move(onShutdown))
+    ControlServer(Keeper& keeper, HostAddress address, std::function<void()> onShutdown)
+        : m_keeper(keeper), m_address(std::move(address)), m_onShutdown(std::move(onShutdown))
     { }
 
-    void accept();
+    void accept(UniqueFd fd);
 
     Keeper& m_keeper;
-    fs::path m_path;
     HostAddress m_address;
     std::function<void()> m_onShutdown;
-    UniqueFd m_listener;
-    std::uint64_t m_watch = 0;
+    std::unique_ptr<UnixListener> m_listener;
     std::set<std::shared_ptr<ControlConnection>> m_connections;
 };
-
-// A 0600 listening UNIX socket; an old file of ours at the path is replaced.
-Result<UniqueFd> listenUnix(const fs::path& path);
-bool peerIsOurUser(int fd);
 
 } // namespace gb::rpc

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::size_t readStep = 64U << 10U;
 
-std::size_t bigEndian(const char* bytes)
-{
-    std::size_t value = 0;
-    for (int i = 0; i < 4; ++i)
-        value = (value << 8U) | static_cast<unsigned char>(bytes[i]);
-    return value;
-}
-
 } // namespace
 
 std::shared_ptr<FrameSocket> FrameSocket::create(
@@ -135,8 +127,9 @@ bool FrameSocket::beginFrame()
     const char* at = m_buffer.data() + m_start;
     if (have < frameHeaderSize)
         return false;
-    const std::size_t jsonSize = bigEndian(at);
-    const std::size_t attachmentSize = bigEndian(at + 4);
+    const FrameSizes sizes = decodeFrameHeader(at);
+    const std::size_t jsonSize = sizes.json;
+    const std::size_t attachmentSize = sizes.attachment;
     if (jsonSize == 0 || jsonSize > m_limits.json || attachmentSize > m_limits.attachment) {
         fail("a frame announces more than its link allows");
         return false;

@@ -16,14 +16,6 @@ namespace {
 
 constexpr std::size_t largestSegment = 4U << 20U;
 
-std::uint32_t frameLength(const char* bytes)
-{
-    std::uint32_t value = 0;
-    for (int i = 0; i < 4; ++i)
-        value = (value << 8U) | static_cast<unsigned char>(bytes[i]);
-    return value;
-}
-
 std::string segmentName(std::uint64_t first)
 {
     std::string digits = std::to_string(first);
@@ -84,7 +76,8 @@ Status Spool::recoverSegment(const fs::path& path)
     char header[frameHeaderSize];
     while (::pread(segment.fd.get(), header, sizeof header, static_cast<off_t>(segment.size))
         == static_cast<ssize_t>(sizeof header)) {
-        const Entry entry{segment.size, frameLength(header), frameLength(header + 4)};
+        const FrameSizes sizes = decodeFrameHeader(header);
+        const Entry entry{segment.size, sizes.json, sizes.attachment};
         const std::size_t end = entry.offset + frameHeaderSize + entry.json + entry.attachment;
         if (entry.json == 0 || end > size)
             break;

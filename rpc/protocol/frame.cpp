@@ -12,9 +12,9 @@ void appendLength(std::string& out, std::size_t length)
         out += static_cast<char>((length >> shift) & 0xff);
 }
 
-std::size_t readLength(const char* bytes)
+std::uint32_t readLength(const char* bytes)
 {
-    std::size_t length = 0;
+    std::uint32_t length = 0;
     for (int i = 0; i < 4; ++i)
         length = (length << 8U) | static_cast<unsigned char>(bytes[i]);
     return length;
@@ -29,6 +29,11 @@ std::string encodeFrameHeader(std::size_t jsonSize, std::size_t attachmentSize)
     appendLength(out, jsonSize);
     appendLength(out, attachmentSize);
     return out;
+}
+
+FrameSizes decodeFrameHeader(const char* header)
+{
+    return {readLength(header), readLength(header + 4)};
 }
 
 std::string encodeFrame(std::string_view json, std::string_view attachment)
@@ -54,8 +59,9 @@ Result<std::optional<Frame>> FrameReader::next()
 {
     if (buffered() < frameHeaderSize)
         return std::nullopt;
-    const std::size_t jsonSize = readLength(m_buffer.data() + m_start);
-    const std::size_t attachmentSize = readLength(m_buffer.data() + m_start + 4);
+    const FrameSizes sizes = decodeFrameHeader(m_buffer.data() + m_start);
+    const std::size_t jsonSize = sizes.json;
+    const std::size_t attachmentSize = sizes.attachment;
     if (jsonSize == 0 || jsonSize > m_limits.json)
         return fail("frame.json_size",
             "a frame announces " + std::to_string(jsonSize) + " bytes of JSON; 1 to "

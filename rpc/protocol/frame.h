@@ -35,6 +35,14 @@ std::string encodeFrame(std::string_view json, std::string_view attachment = {})
 // Only the eight header bytes, for writers that gather (writev).
 std::string encodeFrameHeader(std::size_t jsonSize, std::size_t attachmentSize);
 
+struct FrameSizes
+{
+    std::uint32_t json = 0;
+    std::uint32_t attachment = 0;
+};
+// For readers that keep their own buffers: what the eight bytes at `header` announce.
+FrameSizes decodeFrameHeader(const char* header);
+
 // Cuts a byte stream into frames. An error is final: the peer broke the format and must be dropped. Memory is
 // bounded by what has arrived, never by what a header announces.
 class FrameReader

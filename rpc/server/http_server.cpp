@@ -11,7 +11,7 @@
 
 #include <backend/base/clock.h>
 #include <backend/base/json.h>
-#include <rpc/keeper/control.h>
+#include <rpc/keeper/unixlistener.h>
 
 #include "http_connection.h"
 
