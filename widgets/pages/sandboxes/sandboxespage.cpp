@@ -150,25 +150,6 @@ void SandboxesPage::createLayout()
         m_bar->addAction(action);
     m_bar->setPrimary(m_start);
     m_banner = new Banner;
-    m_form = new SandboxForm(m_client, *m_draft, *m_file);
-    m_list = new SandboxList(m_client, *m_form->form());
-    m_filePane = new FilePane(*m_file, *m_draft);
-    m_filePane->hide();
-    m_plan = new PlanPanel(m_client, *m_draft);
-    m_plan->setDescriber(
-        [form = m_form->form()](const SpecProblem& problem) { return form->sentences(problem); });
-    m_toast = new Toast(this);
-    auto* setUp = new Splitter(QStringLiteral("sandbox/setup"), Qt::Horizontal);
-    setUp->addWidget(m_form);
-    setUp->addWidget(m_filePane);
-    setUp->addWidget(m_plan);
-    setUp->setDefaults({60, 40, 36});
-    m_stack = new QStackedWidget;
-    m_stack->addWidget(setUp);
-    auto* columns = new Splitter(QStringLiteral("sandbox/columns"), Qt::Horizontal);
-    columns->addWidget(m_list);
-    columns->addWidget(m_stack);
-    columns->setDefaults({17, 83});
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -178,7 +159,23 @@ void SandboxesPage::createLayout()
     top->addWidget(m_bar);
     top->addWidget(m_banner);
     layout->addLayout(top);
+    // From outside in: every widget that is put into another is styled anew with all that is in it.
+    auto* columns = new Splitter(QStringLiteral("sandbox/columns"), Qt::Horizontal, this);
     layout->addWidget(columns, 1);
+    m_stack = new QStackedWidget(columns);
+    auto* setUp = new Splitter(QStringLiteral("sandbox/setup"), Qt::Horizontal, m_stack);
+    m_stack->addWidget(setUp);
+    m_form = new SandboxForm(m_client, *m_draft, *m_file, setUp);
+    m_filePane = new FilePane(*m_file, *m_draft, setUp);
+    m_filePane->hide();
+    m_plan = new PlanPanel(m_client, *m_draft, setUp);
+    m_plan->setDescriber(
+        [form = m_form->form()](const SpecProblem& problem) { return form->sentences(problem); });
+    setUp->setDefaults({60, 40, 36});
+    m_list = new SandboxList(m_client, *m_form->form(), columns);
+    columns->insertWidget(0, m_list);
+    columns->setDefaults({17, 83});
+    m_toast = new Toast(this);
     connect(m_search, &FilterField::filterChanged, this,
         [this](const QString& words) { m_form->form()->search(words); });
     connect(

@@ -80,9 +80,12 @@ Json recordsToMounts(const Json& records)
 } // namespace
 
 SandboxForm::SandboxForm(api::Client& client, Draft& draft, ExperimentFile& file, QWidget* parent)
-    : QWidget(parent), m_client(client), m_draft(draft), m_file(file), m_form(new DraftForm(draft))
+    : QWidget(parent), m_client(client), m_draft(draft), m_file(file), m_form(new DraftForm(draft, this))
 {
     setAcceptDrops(true);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_form);
     addCompute();
     addModels();
     addPython();
@@ -93,9 +96,6 @@ SandboxForm::SandboxForm(api::Client& client, Draft& draft, ExperimentFile& file
     addEnvironment();
     addNetwork();
     addTime();
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_form);
     connect(&m_draft, &Draft::changed, this, [this](const Draft::Fields& fields) {
         const bool other =
             m_draft.value("provider").is_string() && m_draft.value("provider") != m_shownProvider;
