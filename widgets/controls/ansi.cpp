@@ -60,6 +60,13 @@ QColor paletteColor(std::uint32_t index, const Tokens& t)
     return {level(cube / 36), level(cube / 6 % 6), level(cube % 6)};
 }
 
+QColor namedColor(std::uint32_t code, const Tokens& tokens)
+{
+    return code == 0            ? QColor()
+        : (code & ansiRgb) != 0 ? QColor(QRgb(code & 0xFFFFFF))
+                                : paletteColor(code <= 16 ? code - 1 : code - 17, tokens);
+}
+
 } // namespace
 
 const std::vector<AnsiPiece>& AnsiParser::feed(std::string_view bytes)
@@ -172,17 +179,21 @@ void AnsiParser::sequence(std::string_view parameters, char final)
     }
 }
 
-QColor ansiColor(std::uint32_t code, const Tokens& tokens)
+AnsiColors ansiColors(const AnsiStyle& style, const Tokens& tokens)
 {
-    if (code == 0)
-        return {};
-    auto color = (code & ansiRgb) != 0 ? QColor(QRgb(code & 0xFFFFFF))
-        : code <= 16                   ? paletteColor(code - 1, tokens)
-                                       : paletteColor(code - 17, tokens);
-    // A program does not know our background; pull the colour towards the text until it can be read.
-    for (int step = 0; step < 8 && contrast(color, tokens.sunken) < 4.5; ++step)
-        color = mixed(color, tokens.text, 0.25);
-    return color;
+    AnsiColors colors{namedColor(style.foreground, tokens), namedColor(style.background, tokens)};
+    if (!colors.front.isValid())
+        colors.front = tokens.text;
+    const auto& on = colors.back.isValid() ? colors.back : tokens.sunken;
+    // A program does not know our colours; pull its own towards what reads there until it can be read.
+    const QColor dark(Qt::black);
+    const QColor light(Qt::white);
+    const auto clear = !colors.back.isValid()      ? tokens.text
+        : contrast(dark, on) > contrast(light, on) ? dark
+                                                   : light;
+    for (int step = 0; step < 8 && contrast(colors.front, on) < 4.5; ++step)
+        colors.front = step == 7 ? clear : mixed(colors.front, clear, 0.25);
+    return colors;
 }
 
 } // namespace gb::ui

@@ -51,7 +51,12 @@ private:
     std::vector<AnsiPiece> m_pieces;
 };
 
-// Readable on the sunken background of either theme; invalid: the default text colour.
-QColor ansiColor(std::uint32_t code, const Tokens& tokens);
+struct AnsiColors
+{
+    QColor front;
+    QColor back; // invalid: none of its own
+};
+// What is written can be read in either theme: on its own background, else on the sunken one.
+AnsiColors ansiColors(const AnsiStyle& style, const Tokens& tokens);
 
 } // namespace gb::ui

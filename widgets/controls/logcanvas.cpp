@@ -154,11 +154,11 @@ void LogCanvas::paintLine(QPainter& painter, std::int64_t number, int top)
         font.setItalic(style.italic);
         font.setUnderline(style.underline);
         painter.setFont(font);
-        if (const auto back = ansiColor(style.background, tokens()); back.isValid())
-            painter.fillRect(QRectF(x, top, static_cast<double>(piece.size()) * m_charWidth, m_lineHeight),
-                mixed(tokens().sunken, back, 0.25));
-        const auto color = ansiColor(style.foreground, tokens());
-        painter.setPen(style.faint ? tokens().secondary : color.isValid() ? color : tokens().text);
+        const auto [front, back] = ansiColors(style, tokens());
+        if (back.isValid())
+            painter.fillRect(
+                QRectF(x, top, static_cast<double>(piece.size()) * m_charWidth, m_lineHeight), back);
+        painter.setPen(style.faint && !back.isValid() ? tokens().secondary : front);
         painter.drawText(QPointF(x, top + QFontMetricsF(font).ascent() + 1), piece);
     };
     const auto end = std::min(line.text.size(), longestPainted);

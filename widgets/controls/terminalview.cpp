@@ -333,11 +333,8 @@ void TerminalView::paintLine(QPainter& painter, int number, int top) const
         };
         while (end < static_cast<int>(cells.size()) && same(end))
             ++end;
-        auto front = ansiColor(first.style.foreground, t);
-        auto back = ansiColor(first.style.background, t);
-        if (!front.isValid())
-            front = t.text;
-        if (first.style.background == 0 || !back.isValid())
+        auto [front, back] = ansiColors(first.style, t);
+        if (!back.isValid())
             back = t.sunken;
         if (first.inverse)
             std::swap(front, back);

@@ -37,11 +37,6 @@ QString withoutImages(QString markdown)
     return markdown.replace(image, ViewersText::tr("[image: \\1]"));
 }
 
-QColor readableOn(const QColor& background)
-{
-    return qGray(background.rgb()) > 140 ? QColor(Qt::black) : QColor(Qt::white);
-}
-
 bool hasColors(const QString& text)
 {
     return text.contains(QStringLiteral("\x1b["));
@@ -115,9 +110,8 @@ void TextView::showColors()
     auto cursor = m_plain->textCursor();
     for (const auto& piece : parser.feed(bytes)) {
         QTextCharFormat format;
-        const auto front = ansiColor(piece.style.foreground, tokens());
-        const auto back = ansiColor(piece.style.background, tokens());
-        format.setForeground(front.isValid() ? front : back.isValid() ? readableOn(back) : tokens().text);
+        const auto [front, back] = ansiColors(piece.style, tokens());
+        format.setForeground(front);
         if (back.isValid())
             format.setBackground(back);
         format.setFontWeight(piece.style.bold ? QFont::Bold : QFont::Normal);

@@ -65,8 +65,14 @@ void ThemeTest::textIsReadable()
     need("on accent", t.onAccent, t.accent, 4.5);
     need("selected text", t.text, t.accentSoft, 4.5);
     need("chosen page", t.accent, t.accentSoft, 4.5);
-    for (std::uint32_t code = 1; code <= 272; ++code)
-        need("terminal colour", ansiColor(code, t), t.sunken, 4.4);
+    for (std::uint32_t code = 0; code <= 272; ++code)
+        need("terminal colour", ansiColors({.foreground = code}, t).front, t.sunken, 4.4);
+    // Black on green is how a listing marks a shared folder.
+    for (std::uint32_t on = 1; on <= 272; ++on)
+        for (std::uint32_t code = 0; code <= 16; ++code) {
+            const auto colors = ansiColors({.foreground = code, .background = on}, t);
+            need("terminal colour on its own", colors.front, colors.back, 4.4);
+        }
 }
 
 void ThemeTest::styleSheetNamesNoUnknownToken()
