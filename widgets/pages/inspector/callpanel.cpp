@@ -94,7 +94,7 @@ void CallPanel::createActions()
     m_wide->setCheckable(true);
     connect(m_wide, &QAction::toggled, this, [this](bool wide) { m_upper->setVisible(!wide); });
     m_toSource = makeAction(
-        this, InspectorText::tr("Edit the source"), QStringLiteral("edit"), QStringLiteral("Ctrl+E"));
+        this, InspectorText::tr("Edit the source"), QStringLiteral("edit"), QStringLiteral("Ctrl+Shift+E"));
     connect(m_toSource, &QAction::triggered, this, [this] { showSource(0); });
     connect(m_run, &QAction::triggered, this, &CallPanel::run);
     connect(m_cancel, &QAction::triggered, this, &CallPanel::cancel);

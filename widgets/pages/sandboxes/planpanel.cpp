@@ -217,14 +217,14 @@ void PlanPanel::takePlan(const Json& plan)
     double bytes = 0;
     double seconds = 0;
     int fresh = 0;
-    bool isTimed = true; // a download takes what it takes
+    bool isTimed = true; // a download takes what it takes, and a first time is not known
     for (const auto& step : plan.contains("steps") ? plan["steps"] : Json(Json::array())) {
         if (boolOr(step, "reused"))
             continue;
         ++fresh;
         bytes += numberOr(step, "bytes");
         seconds += numberOr(step, "seconds");
-        isTimed = isTimed && stringOr(step, "kind") != "model";
+        isTimed = isTimed && stringOr(step, "kind") != "model" && numberOr(step, "seconds") > 0;
     }
     QStringList parts{SandboxText::tr("%n step(s) to do", nullptr, fresh)};
     if (bytes > 0)

@@ -91,7 +91,7 @@ void SandboxesPage::createActions()
     m_discard = add(SandboxText::tr("Discard changes"), "close", "", [this] { m_draft->cancel(); });
     m_undo = add(SandboxText::tr("Undo"), "undo", "Ctrl+Z", [this] { m_draft->undo(); });
     m_redo = add(SandboxText::tr("Redo"), "redo", "Ctrl+Shift+Z", [this] { m_draft->redo(); });
-    m_showFile = add(SandboxText::tr("Show file"), "file", "Ctrl+E",
+    m_showFile = add(SandboxText::tr("Show file"), "file", "Ctrl+Shift+E",
         [this](bool shown) { m_filePane->setVisible(shown); });
     m_showFile->setCheckable(true);
     m_copy = add(SandboxText::tr("Copy as Python"), "copy", "", [this] {
