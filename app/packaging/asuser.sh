@@ -50,7 +50,8 @@ gb_as_user() {
         # What points into a home that user cannot enter is of no use to it.
         own=$HOME
         for variable in $(compgen -e); do
-            case ${!variable} in "$own"/*) [ "$variable" = PATH ] || unset "$variable" ;; esac
+            case $variable in GB_* | PATH | PWD) continue ;; esac
+            case ${!variable} in "$own"/*) unset "$variable" ;; esac
         done
         cd "$GB_ROOT"
         exec setpriv --reuid '"$GB_TEST_USER"' --regid '"$GB_TEST_USER"' --init-groups --inh-caps=-all \
