@@ -82,7 +82,8 @@ def ask(head):
     said = b""
     while piece := connection.recv(65536):
         said += piece
-        if said.startswith(b"HTTP/1.1 200 Connection") and said.endswith(b"\\r\\n\\r\\n") and b"GET" not in said:
+        is_open = said.startswith(b"HTTP/1.1 200 Connection") and said.endswith(b"\\r\\n\\r\\n")
+        if is_open and said.count(b"\\r\\n\\r\\n") == 1 and b"GET" not in head:
             connection.sendall(b"GET /tunnel HTTP/1.1\\r\\nHost: inside\\r\\nConnection: close\\r\\n\\r\\n")
     return said
 sys.stdout.write(ask(eval(sys.argv[1])).decode())
