@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+import glovebox
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,6 +97,14 @@ def shared_home(bin_folder: Path) -> Iterator[Home]:
     made = Home(Path(tempfile.mkdtemp(prefix="gb-home-")), bin_folder)
     yield made
     made.close()
+
+
+@pytest.fixture
+def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
+    for name, value in home.environment.items():
+        monkeypatch.setenv(name, value)
+    with glovebox.connect(name="test") as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -5,19 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import glovebox
 import pytest
 
 
 @pytest.fixture
-def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
-    for name, value in home.environment.items():
-        monkeypatch.setenv(name, value)
-    with glovebox.connect(name="test") as made:
-        yield made
-        for sandbox in made.sandboxes.list():
-            if sandbox["state"] not in ("stopped", "failed"):
-                made.jobs.wait(made.sandboxes.stop(sandbox["id"]))
-            made.sandboxes.rm(sandbox["id"])
+def client(client: glovebox.Client) -> Iterator[glovebox.Client]:
+    yield client
+    for sandbox in client.sandboxes.list():
+        if sandbox["state"] not in ("stopped", "failed"):
+            client.jobs.wait(client.sandboxes.stop(sandbox["id"]))
+        client.sandboxes.rm(sandbox["id"])

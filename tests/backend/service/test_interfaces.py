@@ -90,14 +90,6 @@ def host(home: Any, source: Path) -> Iterator[Host]:
     made.kill()
 
 
-@pytest.fixture
-def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
-    for name, value in home.environment.items():
-        monkeypatch.setenv(name, value)
-    with glovebox.connect(name="test") as made:
-        yield made
-
-
 def kill_daemon(client: glovebox.Client) -> int:
     pid: int = client.daemon.status()["pid"]
     os.kill(pid, signal.SIGKILL)

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import glovebox
 import pytest
@@ -20,14 +20,6 @@ from glovebox import groups
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON_TYPES = {"string": "str", "integer": "int", "boolean": "bool", "array": "Sequence", "object": "Mapping",
                 "any": "Any"}
-
-
-@pytest.fixture
-def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Client]:
-    for name, value in home.environment.items():
-        monkeypatch.setenv(name, value)
-    with glovebox.connect(name="test") as made:
-        yield made
 
 
 def methods_of(client: glovebox.Client) -> dict[str, Any]:
