@@ -27,32 +27,39 @@ constexpr std::size_t chunk = 1U << 16U;
 constexpr std::size_t stdinWindow = 1U << 18U;
 constexpr int signalBase = 128;
 
-// The session of a process, from /proc/PID/stat behind the name in parentheses.
-pid_t sessionOf(const char* pid)
+struct Belonging {
+    pid_t group = -1;
+    pid_t session = -1;
+};
+
+// Where a process belongs, from /proc/PID/stat behind the name in parentheses.
+Belonging belongingOf(const char* pid)
 {
     const std::string path = "/proc/" + std::string(pid) + "/stat";
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     std::array<char, 512> text{};
     if (!file.valid() || ::read(file.get(), text.data(), text.size() - 1) <= 0)
-        return -1;
+        return {};
     const char* behind = std::strrchr(text.data(), ')');
-    int parent = 0;
-    int group = 0;
-    int session = -1;
-    if (!behind || std::sscanf(behind + 1, " %*c %d %d %d", &parent, &group, &session) != 3)
-        return -1;
-    return session;
+    Belonging found;
+    if (!behind || std::sscanf(behind + 1, " %*c %*d %d %d", &found.group, &found.session) != 2)
+        return {};
+    return found;
 }
 
-// Whether there were any.
-bool signalSession(pid_t leader, int number)
+// Those of the leader's session that left its group: the group's own were signalled at once, and a handler
+// must not run twice for one Ctrl+C. Whether there were any.
+bool signalOtherGroups(pid_t leader, int number)
 {
     DIR* folder = ::opendir("/proc");
     if (!folder)
         return false;
     bool found = false;
     while (const dirent* entry = ::readdir(folder)) {
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || sessionOf(entry->d_name) != leader)
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+            continue;
+        const Belonging belonging = belongingOf(entry->d_name);
+        if (belonging.session != leader || belonging.group == leader)
             continue;
         ::kill(static_cast<pid_t>(std::atoi(entry->d_name)), number);
         found = true;
@@ -66,7 +73,8 @@ void killSession(pid_t leader, int number)
 {
     constexpr int mostRounds = 4;
     ::kill(-leader, number);
-    for (int round = 0; round < mostRounds && signalSession(leader, number) && number == SIGKILL; ++round) { }
+    for (int round = 0; round < mostRounds && signalOtherGroups(leader, number) && number == SIGKILL; ++round)
+        ::kill(-leader, number);
 }
 
 } // namespace

@@ -137,6 +137,28 @@ def test_ctrl_c_reaches_the_command(box: Any) -> None:
     assert child.wait(30) == 5
 
 
+def test_a_signal_comes_once(box: Any) -> None:
+    # In the command's own group and in another of its session. Ten times: two in a row can melt into one.
+    script = ("import os, signal, time\n"
+              "pid = os.fork()\n"
+              "if pid == 0: os.setpgid(0, 0)\n"
+              "seen = []\n"
+              "signal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
+              "time.sleep(0.05); os.write(1, b'ready\\n')\n"
+              "until = time.monotonic() + 20\n"
+              "while not seen and time.monotonic() < until: time.sleep(0.01)\n"
+              "time.sleep(0.1); os.write(1, b'%d\\n' % len(seen))\n"
+              "if pid: os.wait()\n")
+    for _ in range(10):
+        child = subprocess.Popen([box.bin / "glovebox", "sandbox", "exec", "box", "python3", "-c", script],
+                                 env=box.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        assert [child.stdout.readline() for _ in range(2)] == [b"ready\n"] * 2
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.read() == b"1\n1\n"
+        assert child.wait(30) == 0
+
+
 def test_files_and_folders_in_and_out(box: Any, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     (tree / "deep/er").mkdir(parents=True)
