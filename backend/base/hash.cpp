@@ -9,6 +9,18 @@
 
 namespace gb {
 
+namespace {
+
+// Looked up once: EVP_sha256() makes OpenSSL 3 search its providers at each use.
+const EVP_MD* find(Hash::Algorithm algorithm)
+{
+    static EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    static EVP_MD* const sha1 = EVP_MD_fetch(nullptr, "SHA1", nullptr);
+    return algorithm == Hash::Algorithm::Sha256 ? sha256 : sha1;
+}
+
+} // namespace
+
 struct Hash::Private
 {
     EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -16,7 +28,7 @@ struct Hash::Private
 
 Hash::Hash(Algorithm algorithm) : d(std::make_unique<Private>())
 {
-    EVP_DigestInit_ex(d->context, algorithm == Algorithm::Sha256 ? EVP_sha256() : EVP_sha1(), nullptr);
+    EVP_DigestInit_ex(d->context, find(algorithm), nullptr);
 }
 
 Hash::~Hash()

@@ -27,7 +27,8 @@ constexpr std::size_t chunk = 1U << 16U;
 constexpr std::size_t stdinWindow = 1U << 18U;
 constexpr int signalBase = 128;
 
-struct Belonging {
+struct Belonging
+{
     pid_t group = -1;
     pid_t session = -1;
 };

@@ -105,7 +105,7 @@ Status Keeper::admit(const CallRequest& request)
     if (m_calls.size() >= static_cast<std::size_t>(m_config.limits.calls))
         return fail("busy", std::to_string(m_calls.size()) + " calls are running or waiting already");
     if (!request.id.empty()
-        && (!isId(request.id) || m_calls.contains(request.id) || m_ended.contains(request.id)))
+        && (!isId(request.id) || m_calls.contains(request.id) || m_recent.hasEnded(request.id)))
         return fail("params.id", "the id of a call must be a new UUID");
     return {};
 }
@@ -242,8 +242,7 @@ const Call* Keeper::findRunning(const std::string& id) const
 
 CallOutcomePtr Keeper::findDone(const std::string& id) const
 {
-    const auto it = m_recentById.find(id);
-    return it == m_recentById.end() ? nullptr : *it->second;
+    return m_recent.find(id);
 }
 
 std::vector<const Call*> Keeper::running() const

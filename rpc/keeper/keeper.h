@@ -5,17 +5,16 @@
 
 #include <deque>
 #include <functional>
-#include <list>
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "background.h"
 #include "call.h"
 #include "hostconfig.h"
 #include "loop.h"
+#include "recentcalls.h"
 #include "schema.h"
 #include "spool.h"
 #include "tensor.h"
@@ -157,7 +156,6 @@ private:
     void complete(const CallPtr& call, Finished& finished);
     void store(const Call& call, const Finished& finished);
     Status writeRecords();
-    void remember(const CallOutcomePtr& outcome);
     void takeOutput(Call& call, const char* stream, const SharedText& text);
 
     Loop& m_loop;
@@ -187,11 +185,7 @@ private:
     std::unordered_map<std::string, CallPtr> m_calls;
     std::unordered_map<std::int64_t, CallPtr> m_byWorkerId;
     std::deque<CallPtr> m_pending; // waiting for a worker that is ready
-    std::list<CallOutcomePtr> m_recent;
-    std::unordered_map<std::string, std::list<CallOutcomePtr>::iterator> m_recentById;
-    std::size_t m_recentBytes = 0;
-    std::deque<std::string> m_endedIds; // of the last calls, oldest first
-    std::unordered_set<std::string> m_ended; // the same: none of them may come again
+    RecentCalls m_recent;
     std::uint64_t m_announceTimer = 0;
     std::vector<KeeperObserver*> m_observers;
 };

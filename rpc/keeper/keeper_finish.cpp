@@ -221,7 +221,7 @@ void Keeper::complete(const CallPtr& call, Finished& finished)
     store(*call, finished);
     m_byWorkerId.erase(call->workerId);
     m_calls.erase(call->request.id);
-    remember(finished.outcome);
+    m_recent.add(finished.outcome);
     CallEvent done;
     done.outcome = finished.outcome;
     done.tensors = finished.tensors;
@@ -265,29 +265,6 @@ Status Keeper::writeRecords()
     }
     m_withoutRoom = false;
     return {};
-}
-
-void Keeper::remember(const CallOutcomePtr& outcome)
-{
-    constexpr std::size_t mostCalls = 256;
-    constexpr std::size_t mostBytes = 64U << 20U;
-    constexpr std::size_t mostIds = 4096;
-    if (m_ended.insert(outcome->id).second)
-        m_endedIds.push_back(outcome->id);
-    if (m_endedIds.size() > mostIds) {
-        m_ended.erase(m_endedIds.front());
-        m_endedIds.pop_front();
-    }
-    if (outcome->result.size() > mostBytes / 4)
-        return;
-    m_recent.push_back(outcome);
-    m_recentById[outcome->id] = std::prev(m_recent.end());
-    m_recentBytes += outcome->result.size();
-    while (m_recent.size() > mostCalls || m_recentBytes > mostBytes) {
-        m_recentBytes -= m_recent.front()->result.size();
-        m_recentById.erase(m_recent.front()->id);
-        m_recent.pop_front();
-    }
 }
 
 } // namespace gb::rpc

@@ -12,6 +12,7 @@
 #include <rpc/keeper/framesocket.h>
 #include <rpc/keeper/json_check.h>
 #include <rpc/keeper/packed_floats.h>
+#include <rpc/keeper/recentcalls.h>
 #include <rpc/keeper/spool.h>
 #include <rpc/keeper/tensor.h>
 #include <rpc/keeper/tokens.h>
@@ -54,6 +55,32 @@ private Q_SLOTS:
         QFETCH(QString, code);
         const auto checked = checkJson({text.data(), static_cast<std::size_t>(text.size())});
         QCOMPARE(checked ? QString() : QString::fromStdString(checked.error().code), code);
+    }
+
+    void endedCallsAreKnownForThousands()
+    {
+        RecentCalls recent;
+        const auto ended = [](int number, std::size_t bytes = 2) {
+            auto outcome = std::make_shared<CallOutcome>();
+            outcome->id = "call-" + std::to_string(number);
+            outcome->result = SharedText(std::string(bytes, 'x'));
+            return outcome;
+        };
+        for (int i = 0; i < 10'000; ++i) {
+            recent.add(ended(i));
+            recent.add(ended(i)); // twice is once
+            QVERIFY(recent.hasEnded("call-" + std::to_string(i)));
+            QVERIFY(recent.hasEnded("call-" + std::to_string(std::max(0, i - 4096))));
+            QVERIFY(!recent.hasEnded("call-" + std::to_string(i + 1)));
+        }
+        QVERIFY(!recent.hasEnded("call-0"));
+        QCOMPARE(recent.find("call-9999")->id, std::string("call-9999"));
+        QVERIFY(!recent.find("call-9000"));
+        recent.add(ended(20'000, 20U << 20U)); // known, but too large to keep
+        QVERIFY(recent.hasEnded("call-20000") && !recent.find("call-20000") && recent.find("call-9999"));
+        for (int i = 0; i < 5; ++i)
+            recent.add(ended(30'000 + i, 15U << 20U));
+        QVERIFY(recent.find("call-30004") && recent.find("call-30001") && !recent.find("call-30000"));
     }
 
     void shapesAreMeasuredAndBounded()
