@@ -111,7 +111,7 @@ def client(home: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[glovebox.Clie
 def eventually() -> Callable[..., Any]:
     """Waits until a function returns something true; returns that."""
 
-    def wait(ask: Callable[[], Any], seconds: float = 20, what: str = "it") -> Any:
+    def wait(ask: Callable[[], Any], seconds: float = 60, what: str = "it") -> Any:
         until = time.monotonic() + seconds
         while True:
             answer = ask()

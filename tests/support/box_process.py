@@ -139,7 +139,7 @@ class BoxLink:
 
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(30)
+        self.socket.settimeout(120)
         self.socket.connect(path)
         self.buffer = b""
         self.number = 0
@@ -236,7 +236,7 @@ class BoxLink:
         return self.follow(self.exec(PYTHON, "-I", "-c", code, **params))
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 20) -> Any:
+def wait_for(condition: Callable[[], Any], seconds: float = 60) -> Any:
     end = time.monotonic() + seconds
     while True:
         if found := condition():

@@ -476,18 +476,24 @@ class Sandboxes(_Group):
     def run(self, sandbox: str, *argv: str, **more: Any) -> Tuple[int, bytes, bytes]:
         """Runs a command to its end: exit code, standard output, standard error."""
         started = self.exec(sandbox, argv=argv or None, **more)
-        while not (ended := self.wait(sandbox, started["command"], timeout_ms=60_000))["exited"]:
+        ended, stdout, stderr = self.finish(sandbox, started["command"])
+        return ended["code"], stdout, stderr
+
+    @_beyond
+    def finish(self, sandbox: str, command: str) -> Tuple[Json, bytes, bytes]:
+        """Waits for a command: how it ended, standard output, standard error."""
+        while not (ended := self.wait(sandbox, command, timeout_ms=60_000))["exited"]:
             pass
         streams = []
         for stream in ("stdout", "stderr"):
             whole = b""
             while len(whole) < ended["sizes"][stream]:
-                _, piece = self.output(sandbox, started["command"], stream, offset=len(whole))
+                _, piece = self.output(sandbox, command, stream, offset=len(whole))
                 if not piece:
                     break
                 whole += piece
             streams.append(whole)
-        return ended["code"], streams[0], streams[1]
+        return ended, streams[0], streams[1]
 
     @_beyond
     def write(self, sandbox: str, path: str, data: bytes, mode: Optional[int] = None) -> None:

@@ -130,9 +130,14 @@ def test_without_a_daemon(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_the_standard_library_is_used() -> None:
-    known = {"__future__", "collections", "hashlib", "json", "os", "pathlib", "re", "shutil", "socket", "stat",
-             "struct", "subprocess", "threading", "time", "types", "typing", "uuid"}
+    known = {"__future__", "collections", "dataclasses", "enum", "hashlib", "json", "os", "pathlib", "re", "shutil",
+             "socket", "stat", "struct", "subprocess", "threading", "time", "types", "typing", "uuid", "warnings"}
     for file in (ROOT / "rpc/python/glovebox").glob("*.py"):
         for name in re.findall(r"^(?:from|import) ([a-z_]+)", file.read_text(), re.MULTILINE):
             assert name in known, f"{file.name} imports {name}"
     assert known - {"__future__"} <= set(getattr(sys, "stdlib_module_names", known))
+
+
+def test_the_package_has_the_programs_version() -> None:
+    version = (ROOT / ".cmake/version").read_text().strip()
+    assert f'version = "{version}"' in (ROOT / "rpc/python/pyproject.toml").read_text().splitlines()

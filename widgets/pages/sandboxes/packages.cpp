@@ -75,44 +75,6 @@ QStringList cutAtCommas(const QString& line)
     return belongs.match(line).hasMatch() ? QStringList{line} : line.split(QLatin1Char(','));
 }
 
-void writePython(const Json& value, int indent, QString& out)
-{
-    const QString margin(indent, QLatin1Char(' '));
-    if (value.is_null()) {
-        out += QStringLiteral("None");
-    } else if (value.is_boolean()) {
-        out += value.get<bool>() ? QStringLiteral("True") : QStringLiteral("False");
-    } else if (value.is_array()) {
-        const bool flat = value.size() <= 4 && !value.empty() && !value.front().is_structured();
-        out += QLatin1Char('[');
-        bool first = true;
-        for (const auto& item : value) {
-            if (!first)
-                out += flat ? QStringLiteral(", ") : QStringLiteral(",");
-            if (!flat)
-                out += QLatin1Char('\n') + margin + QStringLiteral("    ");
-            writePython(item, indent + 4, out);
-            first = false;
-        }
-        if (!flat && !value.empty())
-            out += QStringLiteral(",\n") + margin;
-        out += QLatin1Char(']');
-    } else if (value.is_object()) {
-        out += QLatin1Char('{');
-        bool first = true;
-        for (const auto& [key, item] : value.items()) {
-            if (!first)
-                out += QStringLiteral(", ");
-            out += compactJson(key) + QStringLiteral(": ");
-            writePython(item, indent, out);
-            first = false;
-        }
-        out += QLatin1Char('}');
-    } else {
-        out += compactJson(value); // JSON's texts and numbers are Python's
-    }
-}
-
 } // namespace
 
 PastedPackages readPackages(const QString& text)
@@ -124,23 +86,6 @@ PastedPackages readPackages(const QString& text)
     for (const auto& line : whole.split(ends, Qt::SkipEmptyParts))
         for (const auto& part : cutAtCommas(line))
             takeLine(part, out);
-    return out;
-}
-
-QString pythonScript(const Json& values, const Json& defaults)
-{
-    QString out = QStringLiteral("import glovebox\n\nspec = {\n");
-    for (const auto& [field, value] : values.items()) {
-        if (value.is_null() || (defaults.contains(field) && defaults[field] == value))
-            continue;
-        out += QStringLiteral("    ") + compactJson(field) + QStringLiteral(": ");
-        writePython(value, 4, out);
-        out += QStringLiteral(",\n");
-    }
-    out += QStringLiteral("}\n\n"
-                          "client = glovebox.connect()\n"
-                          "started = client.sandboxes.start(spec)\n"
-                          "print(started[\"sandbox\"])\n");
     return out;
 }
 

@@ -5,8 +5,6 @@
 
 #include <QStringList>
 
-#include <backend/base/json.h>
-
 namespace gb::ui {
 
 // What a person has at hand when asked for packages: a requirements.txt, a "pip install" line, names.
@@ -17,8 +15,5 @@ struct PastedPackages
     QStringList leftOut;
 };
 PastedPackages readPackages(const QString& text);
-
-// A script that starts this sandbox, as the documents write it: only what differs from the defaults.
-QString pythonScript(const Json& values, const Json& defaults);
 
 } // namespace gb::ui

@@ -23,8 +23,8 @@
 #include "experimentfile.h"
 #include "filepane.h"
 #include "interfacetab.h"
-#include "packages.h"
 #include "planpanel.h"
+#include "pythonscript.h"
 #include "runningview.h"
 #include "sandboxform.h"
 #include "sandboxlist.h"
@@ -95,7 +95,8 @@ void SandboxesPage::createActions()
         [this](bool shown) { m_filePane->setVisible(shown); });
     m_showFile->setCheckable(true);
     m_copy = add(SandboxText::tr("Copy as Python"), "copy", "", [this] {
-        QApplication::clipboard()->setText(pythonScript(m_draft->values(), SandboxSpec().toJson()));
+        QApplication::clipboard()->setText(
+            pythonScript(m_draft->values(), SandboxSpec().toJson(), m_file->folder()));
         m_toast->show(Tone::Success, SandboxText::tr("The script is in the clipboard."));
     });
     m_asDefault = add(SandboxText::tr("Save as my default"), "pin", "", [this] { saveAsDefault(); });

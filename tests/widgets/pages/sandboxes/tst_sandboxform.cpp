@@ -29,6 +29,7 @@
 #include <widgets/pages/sandboxes/filepane.h>
 #include <widgets/pages/sandboxes/packages.h>
 #include <widgets/pages/sandboxes/planpanel.h>
+#include <widgets/pages/sandboxes/pythonscript.h>
 #include <widgets/pages/sandboxes/sandboxespage.h>
 #include <widgets/pages/sandboxes/sandboxform.h>
 
@@ -485,12 +486,32 @@ void SandboxFormTest::secretsSayWhereTheyAre()
 void SandboxFormTest::copiesAsPython()
 {
     m_page->draft().set({{"scoped", true}, {"python_packages", {"numpy"}}, {"memory", 8 * oneGib}});
-    const auto script = pythonScript(m_page->draft().values(), SandboxSpec().toJson());
-    QCOMPARE(script,
+    const Json defaults = SandboxSpec().toJson();
+    QCOMPARE(pythonScript(m_page->draft().values(), defaults, {}),
+        QStringLiteral("from glovebox.environment import SandboxConfig, ScopedSandbox\n\n"
+                       "scoped = ScopedSandbox(SandboxConfig(\n    python_packages=[\"numpy\"],\n"
+                       "    memory=8589934592,\n))\nscoped.start()\ntry:\n"
+                       "    tools = scoped.serve(\"interface.py\", expose_as=\"library\", "
+                       "name=\"model_tools\")\n    print(tools.get_prompt_docs())\n"
+                       "finally:\n    scoped.terminate()\n"));
+    const Json full{{"name", "a \"b\""}, {"models", Json::array({{{"name", "x/y"}, {"hidden", true}}})},
+        {"execution_mode", "notebook"}, {"network", "off"}, {"env", {{"A", "1 %1"}}},
+        {"local_files", Json::array({Json::array({"data/x", "/workspace/x"})})}, {"of_tomorrow", nullptr},
+        {"new", Json::array({1, nullptr, true})},
+        {"local_dirs",
+            Json::array({{{"local", "/srv"}, {"inside", "/workspace/srv"}, {"mode", "writable"}}})}};
+    QCOMPARE(pythonScript(full, defaults, QStringLiteral("/home/ada/box")),
         QStringLiteral(
-            "import glovebox\n\nspec = {\n    \"scoped\": True,\n    \"python_packages\": [\"numpy\"],\n"
-            "    \"memory\": 8589934592,\n}\n\nclient = glovebox.connect()\n"
-            "started = client.sandboxes.start(spec)\nprint(started[\"sandbox\"])\n"));
+            "from glovebox.environment import ExecutionMode, ModelConfig, Mount, Sandbox, "
+            "SandboxConfig\n\nsandbox = Sandbox(SandboxConfig(\n"
+            "    models=[ModelConfig(name=\"x/y\", hidden=True)],\n"
+            "    execution_mode=ExecutionMode.NOTEBOOK,\n    network=\"off\",\n"
+            "    env={\"A\": \"1 %1\"},\n"
+            "    local_files=[(\"/home/ada/box/data/x\", \"/workspace/x\")],\n"
+            "    local_dirs=[\n        Mount(local=\"/srv\", inside=\"/workspace/srv\", "
+            "mode=\"writable\"),\n    ],\n    unknown={\"new\": [1, None, True]},\n))\n"
+            "sandbox.start(name=\"a \\\"b\\\"\")\ntry:\n"
+            "    print(sandbox.exec(\"python3 --version\"))\nfinally:\n    sandbox.terminate()\n"));
 }
 
 void SandboxFormTest::aMissingGpuIsAskedAbout()
