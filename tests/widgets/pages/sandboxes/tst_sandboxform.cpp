@@ -27,9 +27,7 @@
 #include <widgets/forms/tokensfield.h>
 #include <widgets/forms/valuefields.h>
 #include <widgets/pages/sandboxes/filepane.h>
-#include <widgets/pages/sandboxes/packages.h>
 #include <widgets/pages/sandboxes/planpanel.h>
-#include <widgets/pages/sandboxes/pythonscript.h>
 #include <widgets/pages/sandboxes/sandboxespage.h>
 #include <widgets/pages/sandboxes/sandboxform.h>
 
@@ -78,8 +76,6 @@ private Q_SLOTS:
     void draftFollowsTheFile();
     void quantitiesAreReadAsMeant_data();
     void quantitiesAreReadAsMeant();
-    void pastedPackages_data();
-    void pastedPackages();
     void everyFieldHasARow();
     void everyFieldKeepsItsValue();
     void typingShowsWhatIsWrong();
@@ -89,7 +85,6 @@ private Q_SLOTS:
     void fileAndFormStayInStep();
     void changeOnDiskIsNoticed();
     void secretsSayWhereTheyAre();
-    void copiesAsPython();
     void aMissingGpuIsAskedAbout();
     void anAdapterNamesItsBase();
     void presetsAndMyDefault();
@@ -257,40 +252,6 @@ void SandboxFormTest::quantitiesAreReadAsMeant()
     QCOMPARE(QByteArray::fromStdString(read.dump()), value);
     if (read.is_number())
         QCOMPARE(QuantityField::text(kind, read.get<std::int64_t>()), shown);
-}
-
-void SandboxFormTest::pastedPackages_data()
-{
-    QTest::addColumn<QString>("text");
-    QTest::addColumn<QStringList>("packages");
-    QTest::addColumn<QStringList>("leftOut");
-    const auto row = [](const char* name, const char* text, const QStringList& packages,
-                         const QStringList& left) {
-        QTest::newRow(name) << QString::fromLatin1(text) << packages << left;
-    };
-    const auto s = [](const char* text) { return QString::fromLatin1(text); };
-    row("requirements", "# ours\nnumpy>=1.26,<3  # fast\n\ntorch==2.1.0 --hash=sha256:ab\n-r more.txt\n",
-        {s("numpy>=1.26,<3"), s("torch==2.1.0")}, {s("-r more.txt")});
-    row("pip",
-        "$ python3 -m pip install -U 'numpy>=1' \"transformers[torch]\" --index-url https://x.example/s",
-        {s("numpy>=1"), s("transformers[torch]")}, {s("-U"), s("--index-url https://x.example/s")});
-    row("uv", "uv pip install einops", {s("einops")}, {});
-    row("continued", "!pip install a \\\n b", {s("a"), s("b")}, {});
-    row("names", "numpy, scipy,einops", {s("numpy"), s("scipy"), s("einops")}, {});
-    row("spaces", "numpy scipy==1.2", {s("numpy scipy==1.2")}, {});
-    row("pins", "numpy==1.1 scipy==1.2", {s("numpy==1.1"), s("scipy==1.2")}, {});
-    row("marker", "tomli>=2; python_version < '3.11'", {s("tomli>=2; python_version < '3.11'")}, {});
-    row("nothing", " \n# only this\n", {}, {});
-}
-
-void SandboxFormTest::pastedPackages()
-{
-    QFETCH(QString, text);
-    QFETCH(QStringList, packages);
-    QFETCH(QStringList, leftOut);
-    const auto read = readPackages(text);
-    QCOMPARE(read.packages, packages);
-    QCOMPARE(read.leftOut, leftOut);
 }
 
 void SandboxFormTest::everyFieldHasARow()
@@ -481,37 +442,6 @@ void SandboxFormTest::secretsSayWhereTheyAre()
     QVERIFY(!m_page->filePane()->editor()->toPlainText().contains(QStringLiteral("secret-value")));
     QVERIFY(m_page->filePane()->editor()->toPlainText().contains(QStringLiteral("IN_ENVIRONMENT")));
     qunsetenv("IN_ENVIRONMENT");
-}
-
-void SandboxFormTest::copiesAsPython()
-{
-    m_page->draft().set({{"scoped", true}, {"python_packages", {"numpy"}}, {"memory", 8 * oneGib}});
-    const Json defaults = SandboxSpec().toJson();
-    QCOMPARE(pythonScript(m_page->draft().values(), defaults, {}),
-        QStringLiteral("from glovebox.environment import SandboxConfig, ScopedSandbox\n\n"
-                       "scoped = ScopedSandbox(SandboxConfig(\n    python_packages=[\"numpy\"],\n"
-                       "    memory=8589934592,\n))\nscoped.start()\ntry:\n"
-                       "    tools = scoped.serve(\"interface.py\", expose_as=\"library\", "
-                       "name=\"model_tools\")\n    print(tools.get_prompt_docs())\n"
-                       "finally:\n    scoped.terminate()\n"));
-    const Json full{{"name", "a \"b\""}, {"models", Json::array({{{"name", "x/y"}, {"hidden", true}}})},
-        {"execution_mode", "notebook"}, {"network", "off"}, {"env", {{"A", "1 %1"}}},
-        {"local_files", Json::array({Json::array({"data/x", "/workspace/x"})})}, {"of_tomorrow", nullptr},
-        {"new", Json::array({1, nullptr, true})},
-        {"local_dirs",
-            Json::array({{{"local", "/srv"}, {"inside", "/workspace/srv"}, {"mode", "writable"}}})}};
-    QCOMPARE(pythonScript(full, defaults, QStringLiteral("/home/ada/box")),
-        QStringLiteral(
-            "from glovebox.environment import ExecutionMode, ModelConfig, Mount, Sandbox, "
-            "SandboxConfig\n\nsandbox = Sandbox(SandboxConfig(\n"
-            "    models=[ModelConfig(name=\"x/y\", hidden=True)],\n"
-            "    execution_mode=ExecutionMode.NOTEBOOK,\n    network=\"off\",\n"
-            "    env={\"A\": \"1 %1\"},\n"
-            "    local_files=[(\"/home/ada/box/data/x\", \"/workspace/x\")],\n"
-            "    local_dirs=[\n        Mount(local=\"/srv\", inside=\"/workspace/srv\", "
-            "mode=\"writable\"),\n    ],\n    unknown={\"new\": [1, None, True]},\n))\n"
-            "sandbox.start(name=\"a \\\"b\\\"\")\ntry:\n"
-            "    print(sandbox.exec(\"python3 --version\"))\nfinally:\n    sandbox.terminate()\n"));
 }
 
 void SandboxFormTest::aMissingGpuIsAskedAbout()
