@@ -24,6 +24,7 @@
 #include "limitshere.h"
 #include "localmodels.h"
 #include "ownpython.h"
+#include "strays.h"
 
 namespace gb {
 namespace {
@@ -76,6 +77,9 @@ bool isInFolder(const std::string& path, const fs::path& folder)
     const auto [end, unused] = std::mismatch(home.begin(), home.end(), real.begin(), real.end());
     return !path.empty() && !folder.empty() && end == home.end();
 }
+
+// A start takes a fraction of a second, also on a busy machine.
+constexpr std::chrono::seconds strayAge{20};
 
 SpecProblem problemFrom(const Error& error)
 {
@@ -356,6 +360,7 @@ Status LocalProvider::remove(const SandboxRecord& record)
 // The sockets tell who lives, the tags whose they are.
 Result<std::vector<FoundSandbox>> LocalProvider::list()
 {
+    endStrays(strayAge);
     const auto sockets = socketFolder(m_options.dataFolder);
     if (!sockets)
         return fail(sockets.error());
