@@ -54,22 +54,41 @@ Status writeAll(int fd, std::string_view bytes, const fs::path& path)
     return {};
 }
 
+fs::path folderOf(const fs::path& path)
+{
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+Status fill(int fd, const fs::path& path, std::string_view bytes, unsigned mode)
+{
+    GB_TRY(writeAll(fd, bytes, path));
+    if (::fchmod(fd, mode) != 0 || ::fsync(fd) != 0)
+        return failErrno("cannot store", path.string(), errno);
+    return {};
+}
+
 Status writeTemporary(const fs::path& temporary, const fs::path& path, std::string_view bytes, unsigned mode)
 {
+    // Without a name until it is complete: who is killed meanwhile leaves nothing lying about.
+    const UniqueFd nameless(::open(folderOf(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode));
+    if (nameless.valid()) {
+        GB_TRY(fill(nameless.get(), path, bytes, mode));
+        const std::string place = "/proc/self/fd/" + std::to_string(nameless.get());
+        if (::linkat(AT_FDCWD, place.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0)
+            return {};
+    }
+    // Not every file system has such files, and not every place has /proc.
     const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
     if (!fd.valid())
         return failErrno("cannot create", path.string(), errno);
-    GB_TRY(writeAll(fd.get(), bytes, path));
-    if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0)
-        return failErrno("cannot store", path.string(), errno);
-    return {};
+    return fill(fd.get(), path, bytes, mode);
 }
 
 } // namespace
 
 Status writeFileAtomic(const fs::path& path, std::string_view bytes, unsigned mode)
 {
-    const fs::path temporary = path.parent_path() / ("." + path.filename().string() + "." + newId());
+    const fs::path temporary = folderOf(path) / ("." + path.filename().string() + "." + newId());
     Status written = writeTemporary(temporary, path, bytes, mode);
     if (written && ::rename(temporary.c_str(), path.c_str()) != 0)
         written = failErrno("cannot replace", path.string(), errno);
@@ -77,8 +96,7 @@ Status writeFileAtomic(const fs::path& path, std::string_view bytes, unsigned mo
         ::unlink(temporary.c_str());
         return written;
     }
-    const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    const UniqueFd folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const UniqueFd folder(::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.valid())
         ::fsync(folder.get());
     return {};

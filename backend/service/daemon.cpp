@@ -65,8 +65,9 @@ Result<std::unique_ptr<Daemon>> Daemon::create(DaemonOptions options)
 Daemon::Daemon(DaemonOptions options, std::unique_ptr<Store> store, Settings settings)
     : m_options(std::move(options)), m_startedAt(wallMs()), m_store(std::move(store)),
       m_settings(std::move(settings)),
-      m_state({"jobs", "interfaces", "calls", "runs", "sandboxes", "models", "daemon"}),
+      m_state({"jobs", "interfaces", "calls", "runs", "sandboxes", "models", "experiments", "daemon"}),
       m_feeds(m_store.get()), m_jobs(m_store.get(), &m_state), m_dispatcher(m_store.get()),
+      m_experiments(&m_state),
       m_interfaces(std::make_unique<Interfaces>(m_store.get(), &m_state, m_options.dataFolder)),
       m_sandboxes(std::make_unique<Sandboxes>(
           Sandboxes::Parts{&m_state, &m_jobs, m_interfaces.get(), m_options.dataFolder},
@@ -112,7 +113,7 @@ void Daemon::connectParts()
 void Daemon::bindMethods()
 {
     const Services services{this, m_store.get(), &m_settings, &m_state, &m_feeds, &m_jobs, m_interfaces.get(),
-        m_models.get(), m_secrets.get(), m_sandboxes.get(), m_options.dataFolder};
+        m_models.get(), m_secrets.get(), m_sandboxes.get(), &m_experiments, m_options.dataFolder};
     for (const auto bind : {bindDaemonMethods, bindStateMethods, bindEventMethods, bindJobMethods,
              bindSettingsMethods, bindSecretMethods, bindInterfaceMethods, bindExposeMethods, bindCallMethods,
              bindRunMethods, bindExperimentMethods, bindPresetMethods, bindDiagnosticsMethods,

@@ -18,6 +18,7 @@
 
 #include "dispatcher.h"
 #include "eventfeeds.h"
+#include "experimentwatch.h"
 #include "hubmodelsource.h"
 #include "interfaces.h"
 #include "joblist.h"
@@ -81,6 +82,7 @@ private:
     EventFeeds m_feeds;
     JobList m_jobs;
     Dispatcher m_dispatcher;
+    ExperimentWatch m_experiments;
     std::unique_ptr<Interfaces> m_interfaces;
     std::unique_ptr<SecretStore> m_secrets;
     std::unique_ptr<ModelDownloads> m_models;

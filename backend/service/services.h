@@ -17,6 +17,7 @@ namespace gb::service {
 class Daemon;
 class Dispatcher;
 class EventFeeds;
+class ExperimentWatch;
 class Interfaces;
 class JobList;
 class Sandboxes;
@@ -35,6 +36,7 @@ struct Services
     ModelDownloads* models = nullptr;
     SecretStore* secrets = nullptr;
     Sandboxes* sandboxes = nullptr;
+    ExperimentWatch* experiments = nullptr;
     fs::path dataFolder;
 };
 

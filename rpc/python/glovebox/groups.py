@@ -322,6 +322,14 @@ class Experiments(_Group):
     def new(self, path: str, example: Optional[str] = None) -> Json:
         return self._change("experiments.new", path=path, example=example)
 
+    def read(self, experiment: str, name: Optional[str] = None) -> Json:
+        """{"path", "text", "etag"} of experiment.toml or another text file in the experiment's folder."""
+        return self._get("experiments.read", experiment=experiment, name=name)
+
+    def write(self, experiment: str, text: str, etag: str, name: Optional[str] = None) -> Json:
+        """Refused with `experiments.changed` when the file is no longer what `etag` was read of."""
+        return self._change("experiments.write", experiment=experiment, name=name, text=text, etag=etag)
+
 
 class Sandboxes(_Group):
     def capabilities(self) -> List[Json]:

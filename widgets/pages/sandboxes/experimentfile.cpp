@@ -3,22 +3,14 @@
 
 #include "experimentfile.h"
 
-#include <QCoreApplication>
-#include <QDir>
-#include <QFile>
-#include <QPointer>
-#include <QRegularExpression>
-#include <QThreadPool>
+#include <utility>
 
-#include <backend/base/files.h>
 #include <backend/domain/experimentfile.h>
 #include <backend/domain/tomltext.h>
+#include <widgets/itemmodels/fields.h>
 
 namespace gb::ui {
 namespace {
-
-constexpr std::size_t largestExperimentFile = 4U << 20U;
-constexpr int changeDelayMs = 150;
 
 // The keys of [sandbox] that stand in the file, with the values the draft would have for them.
 Json writtenFields(const std::string& text, const SandboxSpec& spec)
@@ -35,29 +27,18 @@ Json writtenFields(const std::string& text, const SandboxSpec& spec)
     return fields;
 }
 
-QStringList namesInEnvFile(const QString& folder)
-{
-    QStringList names;
-    const auto text =
-        readFile(fs::path((folder + QStringLiteral("/.env")).toStdString()), largestExperimentFile);
-    if (!text)
-        return names;
-    static const QRegularExpression entry(QStringLiteral(R"(^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=)"),
-        QRegularExpression::MultilineOption);
-    for (auto at = entry.globalMatch(QString::fromStdString(*text)); at.hasNext();)
-        names += at.next().captured(1);
-    return names;
-}
-
 } // namespace
 
-ExperimentFile::ExperimentFile(Draft& draft, QObject* parent) : QObject(parent), m_draft(draft)
+ExperimentFile::ExperimentFile(api::Client& client, Draft& draft, QObject* parent)
+    : QObject(parent), m_client(client), m_draft(draft)
 {
-    m_soon.setSingleShot(true);
-    m_soon.setInterval(changeDelayMs);
-    connect(&m_soon, &QTimer::timeout, this, &ExperimentFile::reload);
-    connect(&m_watcher, &QFileSystemWatcher::fileChanged, &m_soon, qOverload<>(&QTimer::start));
-    connect(&m_watcher, &QFileSystemWatcher::directoryChanged, &m_soon, qOverload<>(&QTimer::start));
+    m_client.watch({"experiments"});
+    connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
+        if (topic == QLatin1String("experiments"))
+            onState();
+    });
+    // Another daemon follows the folder once it was asked about it.
+    connect(&m_client, &api::Client::connected, this, &ExperimentFile::reload);
     connect(&m_draft, &Draft::changed, this, &ExperimentFile::followDraft);
     followDraft();
 }
@@ -67,86 +48,110 @@ void ExperimentFile::open(const QString& folder)
     if (folder == m_folder)
         return;
     m_folder = folder;
+    ++m_opening;
     m_first = true;
+    m_saving = false;
+    m_again = false;
+    m_typed = false;
+    m_problem.reset();
     m_disk.clear();
+    m_etag.clear();
     m_text.clear();
     m_secrets.clear();
-    if (!m_watcher.files().isEmpty())
-        m_watcher.removePaths(m_watcher.files());
-    if (!m_watcher.directories().isEmpty())
-        m_watcher.removePaths(m_watcher.directories());
     reload();
-}
-
-ExperimentFile::Found ExperimentFile::look(const QString& folder)
-{
-    Found found;
-    if (auto text = readFile(
-            fs::path((folder + QStringLiteral("/experiment.toml")).toStdString()), largestExperimentFile)) {
-        found.text = std::move(*text);
-        found.exists = true;
-    }
-    found.secrets = namesInEnvFile(folder);
-    return found;
 }
 
 void ExperimentFile::reload()
 {
     if (m_folder.isEmpty())
         return;
-    ++m_reading;
+    if (m_saving) {
+        m_again = true;
+        return;
+    }
+    ++m_asked;
     const auto generation = ++m_generation;
-    QThreadPool::globalInstance()->start([self = QPointer(this), folder = m_folder, generation] {
-        auto found = look(folder);
-        QMetaObject::invokeMethod(
-            qApp,
-            [self, generation, found = std::move(found)] {
-                if (!self)
-                    return;
-                --self->m_reading;
-                if (generation == self->m_generation)
-                    self->take(found);
-            },
-            Qt::QueuedConnection);
-    });
+    m_client.call(this, "experiments.read", {{"experiment", m_folder.toStdString()}},
+        [this, generation](const Result<api::Answer>& answer) {
+            --m_asked;
+            if (generation != m_generation)
+                return;
+            if (answer)
+                take(stringOr(answer->body, "text"), stringOr(answer->body, "etag"));
+            // A new daemon is asked again.
+            else if (answer.error().code != "api.disconnected")
+                takeProblem(answer.error());
+        });
 }
 
-void ExperimentFile::watch()
+void ExperimentFile::onState()
 {
-    const auto file = m_folder + QStringLiteral("/experiment.toml");
-    if (!m_watcher.directories().contains(m_folder))
-        m_watcher.addPath(m_folder);
-    // A file that is replaced drops out of the watch.
-    if (!m_watcher.files().contains(file))
-        m_watcher.addPath(file);
+    const auto& items = m_client.items("experiments");
+    const auto folder = m_folder.toStdString();
+    if (m_folder.isEmpty() || !items.is_object() || !items.contains(folder))
+        return;
+    const auto& item = items[folder];
+    QStringList secrets;
+    for (const auto& name : item.value("env", Json::array()))
+        if (name.is_string())
+            secrets += QString::fromStdString(name.get<std::string>());
+    if (std::exchange(m_secrets, secrets) != secrets)
+        Q_EMIT textChanged();
+    if (stringOr(item, "etag") != m_etag || item.contains("error") != m_problem.has_value())
+        reload();
 }
 
-void ExperimentFile::take(const Found& found)
+void ExperimentFile::takeProblem(const Error& error)
 {
-    watch();
+    m_problem = error;
+    Q_EMIT unreadable(error);
+    Q_EMIT textChanged();
+}
+
+void ExperimentFile::take(const std::string& text, const std::string& etag)
+{
     const bool first = std::exchange(m_first, false);
-    m_secrets = found.secrets;
-    if (!first && found.text == m_disk) {
+    const bool wasUnknown = std::exchange(m_problem, std::nullopt).has_value();
+    const bool wasThere = !m_etag.empty();
+    m_etag = etag;
+    const auto before = std::exchange(m_disk, text);
+    if (!first && etag.empty() && wasThere) {
+        // What is here is all there is of it now, so it is kept to be saved.
+        m_typed = true;
+        Q_EMIT unreadable(
+            {"experiments.none", "there is no experiment.toml any more; saving writes it again"});
         Q_EMIT textChanged();
         return;
     }
-    m_disk = found.text;
-    const auto spec = sandboxSpecFromToml(found.text);
+    if (!first && text == before) {
+        if (wasUnknown)
+            Q_EMIT opened();
+        Q_EMIT textChanged();
+        return;
+    }
+    const auto spec = sandboxSpecFromToml(text);
     if (!spec) {
-        m_text = m_disk;
+        if (!m_typed)
+            m_text = text;
         Q_EMIT unreadable(spec.error());
         Q_EMIT textChanged();
         return;
     }
-    m_text = m_disk;
-    const auto both = m_draft.loadSaved(writtenFields(found.text, *spec));
+    // Typing a field's value is a change of the field; more than that is a text of its own.
+    const auto mine = SandboxSpec::fromJson(m_draft.values());
+    const bool typed =
+        m_typed && m_text != text && (!mine || withSandboxSpec(before, *mine).value_or("") != m_text);
+    if (!typed)
+        m_text = text;
+    m_typed = typed;
+    const auto both = m_draft.loadSaved(writtenFields(text, *spec));
     if (first)
         Q_EMIT opened();
     else {
         QStringList names;
         for (const auto& name : both)
             names += QString::fromStdString(name);
-        Q_EMIT changedOnDisk(names);
+        Q_EMIT changedOnDisk(names, typed);
     }
 }
 
@@ -169,36 +174,77 @@ Status ExperimentFile::setText(const QString& text)
     const auto spec = sandboxSpecFromToml(bytes);
     if (!spec)
         return fail(spec.error());
+    m_typed = m_typed || bytes != m_text;
     m_text = bytes;
     m_fromText = true;
     m_draft.set(spec->toJson());
     m_fromText = false;
+    Q_EMIT textChanged();
     return {};
+}
+
+bool ExperimentFile::hasChanges() const
+{
+    return m_draft.isDirty() || (m_typed && m_text != m_disk);
+}
+
+void ExperimentFile::discard()
+{
+    m_typed = false;
+    m_draft.cancel();
+    m_text = m_disk;
+    followDraft();
+}
+
+void ExperimentFile::takeTheirText()
+{
+    m_typed = false;
+    m_text = m_disk;
+    followDraft();
 }
 
 void ExperimentFile::save(std::function<void(Status)> done)
 {
+    if (m_problem)
+        return done(fail(*m_problem));
+    if (m_saving)
+        return done(fail("cancelled", "it is being saved already"));
     followDraft();
-    ++m_reading;
-    const auto path = fs::path((m_folder + QStringLiteral("/experiment.toml")).toStdString());
-    QThreadPool::globalInstance()->start(
-        [self = QPointer(this), path, text = m_text, done = std::move(done)] {
-            auto status = writeFileAtomic(path, text);
-            QMetaObject::invokeMethod(
-                qApp,
-                [self, status = std::move(status), text, done] {
-                    if (!self)
-                        return;
-                    --self->m_reading;
-                    if (status) {
-                        self->m_disk = text;
-                        self->m_draft.markSaved();
-                        self->watch();
-                    }
-                    done(status);
-                },
-                Qt::QueuedConnection);
+    if (const auto spec = sandboxSpecFromToml(m_text); !spec)
+        return done(fail(spec.error()));
+    m_saving = true;
+    ++m_asked;
+    m_client.call(this, "experiments.write",
+        {{"experiment", m_folder.toStdString()}, {"text", m_text}, {"etag", m_etag}},
+        [this, opening = m_opening, text = m_text, done = std::move(done)](Result<api::Answer> answer) {
+            --m_asked;
+            if (opening == m_opening)
+                onSaved(text, std::move(answer), done);
+            else
+                done(answer ? Status() : Status(fail(answer.error())));
         });
+}
+
+void ExperimentFile::onSaved(
+    const std::string& text, Result<api::Answer> answer, const std::function<void(Status)>& done)
+{
+    m_saving = false;
+    if (answer) {
+        m_etag = stringOr(answer->body, "etag");
+        m_disk = text;
+        // What was changed while it was saved is not in the file.
+        const auto spec = sandboxSpecFromToml(text);
+        if (m_text == text || !spec) {
+            m_typed = false;
+            m_draft.markSaved();
+        } else {
+            m_draft.loadSaved(writtenFields(text, *spec));
+        }
+    }
+    const bool changed = !answer && answer.error().code == "experiments.changed";
+    if (std::exchange(m_again, false) || changed)
+        reload();
+    done(answer ? Status() : Status(fail(answer.error())));
 }
 
 } // namespace gb::ui

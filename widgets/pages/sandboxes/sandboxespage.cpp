@@ -47,7 +47,7 @@ Json ownDefaults()
 SandboxesPage::SandboxesPage(api::Client& client, QWidget* parent)
     : Page(QStringLiteral("sandbox"), SandboxText::tr("Sandbox"), QStringLiteral("sandbox"), parent),
       m_client(client), m_draft(new Draft(SandboxSpec().toJson(), sandboxProblems, this)),
-      m_file(new ExperimentFile(*m_draft, this))
+      m_file(new ExperimentFile(client, *m_draft, this))
 {
     m_client.watch({"jobs", "sandboxes", "interfaces"});
     createActions();
@@ -57,6 +57,7 @@ SandboxesPage::SandboxesPage(api::Client& client, QWidget* parent)
     if (const auto own = ownDefaults(); !own.empty())
         m_draft->applyPreset(own);
     connect(m_draft, &Draft::changed, this, &SandboxesPage::updateActions);
+    connect(m_file, &ExperimentFile::textChanged, this, &SandboxesPage::updateActions);
     connect(m_plan, &PlanPanel::phaseChanged, this, &SandboxesPage::updateActions);
     connect(m_plan, &PlanPanel::fieldRequested, m_form->form(),
         [this](const QString& path) { m_form->form()->showField(path.toStdString()); });
@@ -88,7 +89,7 @@ void SandboxesPage::createActions()
     };
     m_start = add(SandboxText::tr("Start"), "play", "", [this] { start(); });
     m_save = add(SandboxText::tr("Save"), "check", "Ctrl+S", [this] { save(); });
-    m_discard = add(SandboxText::tr("Discard changes"), "close", "", [this] { m_draft->cancel(); });
+    m_discard = add(SandboxText::tr("Discard changes"), "close", "", [this] { m_file->discard(); });
     m_undo = add(SandboxText::tr("Undo"), "undo", "Ctrl+Z", [this] { m_draft->undo(); });
     m_redo = add(SandboxText::tr("Redo"), "redo", "Ctrl+Shift+Z", [this] { m_draft->redo(); });
     m_showFile = add(SandboxText::tr("Show file"), "file", "Ctrl+Shift+E",
@@ -209,22 +210,28 @@ void SandboxesPage::connectFile()
             QString::fromStdString(error.message));
         m_banner->addAction(SandboxText::tr("Show the file"), [this] { m_showFile->trigger(); });
     });
-    connect(m_file, &ExperimentFile::changedOnDisk, this, [this](const QStringList& both) {
-        if (both.isEmpty()) {
-            m_banner->dismiss();
-            m_toast->show(
-                Tone::Info, SandboxText::tr("experiment.toml was changed outside; the form follows."));
-            return;
-        }
-        m_banner->show(Tone::Warning, SandboxText::tr("experiment.toml was changed outside"),
-            SandboxText::tr("You changed these here as well, and yours are shown: %1")
-                .arg(both.join(QStringLiteral(", "))));
-        m_banner->addAction(SandboxText::tr("Keep mine"), [this] { m_banner->dismiss(); });
-        m_banner->addAction(SandboxText::tr("Take theirs"), [this, both] {
-            for (const auto& field : both)
-                m_draft->reset(field.toStdString());
-            m_banner->dismiss();
-        });
+    connect(m_file, &ExperimentFile::changedOnDisk, this, &SandboxesPage::askAboutChange);
+}
+
+void SandboxesPage::askAboutChange(const QStringList& both, bool text)
+{
+    if (both.isEmpty() && !text) {
+        m_banner->dismiss();
+        m_toast->show(Tone::Info, SandboxText::tr("experiment.toml was changed outside; the form follows."));
+        return;
+    }
+    auto mine = both;
+    if (text)
+        mine += SandboxText::tr("the file's text");
+    m_banner->show(Tone::Warning, SandboxText::tr("experiment.toml was changed outside"),
+        SandboxText::tr("You changed these here as well, and yours are shown: %1")
+            .arg(mine.join(QStringLiteral(", "))));
+    m_banner->addAction(SandboxText::tr("Keep mine"), [this] { m_banner->dismiss(); });
+    m_banner->addAction(SandboxText::tr("Take theirs"), [this, both] {
+        m_file->takeTheirText();
+        for (const auto& field : both)
+            m_draft->reset(field.toStdString());
+        m_banner->dismiss();
     });
 }
 
@@ -252,6 +259,9 @@ void SandboxesPage::loadCapabilities()
             m_form->setCapabilities(answer->body);
             return;
         }
+        // The next daemon is asked again.
+        if (answer.error().code == "api.disconnected")
+            return;
         m_banner->showError(SandboxText::tr("What this machine can do is not known"), answer.error());
         m_banner->addAction(SandboxText::tr("Try again"), [this] { refresh(); });
     });
@@ -284,8 +294,8 @@ void SandboxesPage::updateActions()
     const bool setUp = m_stack->currentIndex() == 0;
     m_start->setEnabled(setUp && m_plan->canStart());
     m_start->setVisible(setUp);
-    m_save->setEnabled(setUp && m_file->hasFolder() && m_draft->isDirty() && m_draft->isValid());
-    m_discard->setEnabled(setUp && m_draft->isDirty());
+    m_save->setEnabled(setUp && m_file->hasFolder() && m_file->hasChanges() && m_draft->isValid());
+    m_discard->setEnabled(setUp && m_file->hasChanges());
     m_undo->setEnabled(setUp && m_draft->canUndo());
     m_redo->setEnabled(setUp && m_draft->canRedo());
     for (auto* action : {m_save, m_undo, m_redo, m_showFile, m_copy})
@@ -298,7 +308,7 @@ void SandboxesPage::updateActions()
 void SandboxesPage::start()
 {
     // What runs is what the file says, so that it can be found again.
-    if (m_file->hasFolder() && m_draft->isDirty())
+    if (m_file->hasFolder() && m_file->hasChanges())
         save();
     m_plan->start();
 }
@@ -308,6 +318,10 @@ void SandboxesPage::save()
     m_file->save([this](Status status) {
         if (status)
             m_toast->show(Tone::Success, SandboxText::tr("Saved in experiment.toml."));
+        else if (status.error().code == "experiments.changed")
+            m_toast->show(Tone::Warning,
+                SandboxText::tr(
+                    "Not saved: experiment.toml was just changed outside. Look at it, then save."));
         else
             m_banner->showError(SandboxText::tr("experiment.toml was not saved"), status.error());
     });

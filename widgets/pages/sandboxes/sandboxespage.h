@@ -53,6 +53,7 @@ private:
     void createPresets();
     void createLayout();
     void connectFile();
+    void askAboutChange(const QStringList& both, bool text);
     void loadCapabilities();
     void updateActions();
     void start();

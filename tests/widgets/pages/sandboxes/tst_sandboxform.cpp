@@ -17,7 +17,7 @@
 #include <QTest>
 
 #include <backend/domain/experimentfile.h>
-#include <tests/support/fakedaemon.h>
+#include <tests/support/experimentfolders.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/filterfield.h>
@@ -128,6 +128,7 @@ void SandboxFormTest::init()
     if (withoutPage.contains(QTest::currentTestFunction()))
         return;
     m_daemon->on("sandboxes.capabilities", someCapabilities());
+    test::serveExperiments(*m_daemon);
     m_daemon->on("sandboxes.plan", somePlan());
     m_daemon->on("secrets.list", Json{{"secrets", {{{"name", "STORED"}}}}});
     m_page = std::make_unique<SandboxesPage>(*m_client);
@@ -405,6 +406,7 @@ void SandboxFormTest::changeOnDiskIsNoticed()
     QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
     file.write("[sandbox]\nname = \"other\"\ncpu = 4\n");
     file.close();
+    test::tellExperiment(*m_daemon, folder.toStdString());
     QVERIFY(waitFor([this] { return m_page->draft().value("name") == "other"; }));
     QVERIFY(m_page->draft().value("cpu") == Json(8));
     const auto banners = m_page->findChildren<Banner*>(QString(), Qt::FindDirectChildrenOnly);
@@ -420,11 +422,8 @@ void SandboxFormTest::changeOnDiskIsNoticed()
 void SandboxFormTest::secretsSayWhereTheyAre()
 {
     const auto folder = experiment("[sandbox]\n");
-    QFile env(folder + QStringLiteral("/.env"));
-    QVERIFY(env.open(QIODevice::WriteOnly));
-    env.write("# ours\nexport IN_FILE=secret-value\n");
-    env.close();
     openExperiment(folder);
+    test::tellExperiment(*m_daemon, folder.toStdString(), {"IN_FILE"});
     qputenv("IN_ENVIRONMENT", "secret-value");
     m_page->draft().set("secrets", {"IN_ENVIRONMENT", "IN_FILE", "STORED", "NOWHERE"});
     const auto chips = [this] {
@@ -433,11 +432,11 @@ void SandboxFormTest::secretsSayWhereTheyAre()
             texts += chip->text();
         return texts;
     };
-    QVERIFY(waitFor([&chips] { return chips().contains(QString::fromUtf8("STORED · in the key store")); }));
-    QCOMPARE(chips(),
+    QTRY_COMPARE_WITH_TIMEOUT(chips(),
         QStringList({QString::fromUtf8("IN_ENVIRONMENT · in your environment"),
             QString::fromUtf8("IN_FILE · in .env"), QString::fromUtf8("STORED · in the key store"),
-            QString::fromUtf8("NOWHERE · not found")}));
+            QString::fromUtf8("NOWHERE · not found")}),
+        20'000);
     // A name is written into the file, a value never is.
     QVERIFY(!m_page->filePane()->editor()->toPlainText().contains(QStringLiteral("secret-value")));
     QVERIFY(m_page->filePane()->editor()->toPlainText().contains(QStringLiteral("IN_ENVIRONMENT")));
