@@ -87,7 +87,8 @@ Json clientEnvironment()
         "DBUS_SESSION_BUS_ADDRESS", "HUGGING_FACE_HUB_TOKEN", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE",
         "CURL_CA_BUNDLE", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
         "ALL_PROXY", "NO_PROXY", "CUDA_VISIBLE_DEVICES", "npm_config_registry", "NPM_CONFIG_REGISTRY",
-        "NPM_CONFIG_USERCONFIG", "CONDARC", "CONDA_CHANNELS", "CONDA_CHANNEL_ALIAS"};
+        "NPM_CONFIG_USERCONFIG", "CONDARC", "CONDA_CHANNELS", "CONDA_CHANNEL_ALIAS", "VIRTUAL_ENV",
+        "CONDA_PREFIX"};
     static constexpr std::array starts{"HF_", "XDG_", "PIP_", "UV_"};
     Json environment = Json::object();
     for (char** entry = environ; *entry; ++entry) {

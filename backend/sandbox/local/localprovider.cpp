@@ -40,8 +40,12 @@ std::vector<std::string> interpreterCandidates(const std::map<std::string, std::
         if (::access(path.c_str(), X_OK) == 0 && std::ranges::find(found, path.string()) == found.end())
             found.push_back(path.string());
     };
-    if (const auto venv = environment.find("VIRTUAL_ENV"); venv != environment.end())
-        add(fs::path(venv->second) / "bin/python3");
+    // What the person has activated comes first.
+    for (const char* active : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+        if (const auto prefix = environment.find(active);
+            prefix != environment.end() && prefix->second.starts_with('/'))
+            add(fs::path(prefix->second) / "bin/python3");
+    }
     const auto path = environment.find("PATH");
     std::istringstream folders(path == environment.end() ? "/usr/local/bin:/usr/bin" : path->second);
     for (std::string folder; std::getline(folders, folder, ':');) {
