@@ -5,23 +5,10 @@
 
 #include <algorithm>
 
+#include <backend/base/nearest.h>
+
 namespace gb {
 namespace {
-
-std::size_t editDistance(std::string_view a, std::string_view b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j)
-        row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, change}));
-        }
-    }
-    return row.back();
-}
 
 std::string numberText(double number)
 {
@@ -239,20 +226,16 @@ Json SpecReader::leftOver(const std::vector<SpecField>& known)
     Json rest = Json::object();
     if (!m_object.is_object())
         return rest;
+    std::vector<std::string> names;
+    for (const SpecField& field : known)
+        names.emplace_back(field.name);
     for (const auto& [name, value] : m_object.items()) {
         if (m_seen.contains(name))
             continue;
         rest[name] = value;
-        const char* nearest = nullptr;
-        std::size_t best = 3;
-        for (const SpecField& field : known) {
-            if (const std::size_t distance = editDistance(name, field.name); distance < best) {
-                best = distance;
-                nearest = field.name;
-            }
-        }
+        const std::string nearest = nearestName(name, names);
         m_problems.push_back({path(name), "is not a field of this version",
-            nearest ? "did you mean " + std::string(nearest) + "?" : "remove it, or leave it: it is kept",
+            nearest.empty() ? "remove it, or leave it: it is kept" : "did you mean " + nearest + "?",
             SpecProblem::Severity::Warning});
     }
     return rest;

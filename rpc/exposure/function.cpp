@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <backend/base/nearest.h>
+
 namespace gb::rpc {
 namespace {
 
@@ -89,6 +91,14 @@ Function readFunction(const Json& json)
     return function;
 }
 
+std::vector<std::string> namesIn(const Json& functions)
+{
+    std::vector<std::string> names;
+    for (const Json& item : functions)
+        names.push_back(stringOr(item, "name"));
+    return names;
+}
+
 } // namespace
 
 bool Function::takes(Parameter::Kind kind) const
@@ -113,8 +123,9 @@ Result<std::vector<Function>> functionsOf(const Json& schema, const std::vector<
     for (const std::string& name : only) {
         if (std::none_of(
                 functions.begin(), functions.end(), [&name](const Function& f) { return f.name == name; }))
-            return fail(
-                "expose.unknown_function", "the interface has no function " + name, Json{{"function", name}});
+            return fail("expose.unknown_function",
+                "the interface has no function " + name + namesHint(name, namesIn(*list)),
+                Json{{"function", name}});
     }
     return functions;
 }

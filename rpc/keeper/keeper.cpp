@@ -101,7 +101,7 @@ Status Keeper::admit(const CallRequest& request)
     if (m_state == State::Failed)
         return fail("not_loaded", "the interface file could not be loaded");
     if (m_schema && !m_schema->find(request.fn))
-        return fail("unknown_function", "there is no function of this name");
+        return fail(unknownFunction(*m_schema, request.fn));
     if (m_calls.size() >= static_cast<std::size_t>(m_config.limits.calls))
         return fail("busy", std::to_string(m_calls.size()) + " calls are running or waiting already");
     if (!request.id.empty()

@@ -3,8 +3,12 @@
 
 #include "schema.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <backend/base/hash.h>
 #include <backend/base/json.h>
+#include <backend/base/nearest.h>
 
 namespace gb::rpc {
 namespace {
@@ -57,6 +61,15 @@ const Schema::Function* Schema::find(std::string_view name) const
 {
     const auto it = m_functions.find(name);
     return it == m_functions.end() ? nullptr : &it->second;
+}
+
+Error unknownFunction(
+    const Schema& schema, std::string_view wanted, const std::function<bool(std::string_view)>& may)
+{
+    std::vector<std::string> names;
+    std::ranges::copy_if(schema.names(), std::back_inserter(names),
+        [&may](const std::string& name) { return !may || may(name); });
+    return Error{"unknown_function", "there is no function of this name" + namesHint(wanted, names)};
 }
 
 } // namespace gb::rpc

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,5 +39,10 @@ private:
     std::vector<std::string> m_names; // in the order of the file
     std::map<std::string, Function, std::less<>> m_functions;
 };
+
+// The refusal of a name that is not exposed. It names the nearest, or the first few, of those the caller may
+// call, and no others.
+Error unknownFunction(
+    const Schema& schema, std::string_view wanted, const std::function<bool(std::string_view)>& may = {});
 
 } // namespace gb::rpc

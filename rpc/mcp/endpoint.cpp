@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <backend/base/nearest.h>
 #include <backend/base/version.h>
 #include <rpc/exposure/rawjson.h>
 
@@ -185,6 +186,16 @@ void McpEndpoint::listTools(const MessagePtr& message)
     message->succeed(mcpText(result));
 }
 
+std::string McpEndpoint::unknownTool(std::string_view caller, const std::string& name) const
+{
+    std::vector<std::string> names;
+    for (const Tool& tool : m_tools) {
+        if (m_host.mayCall(caller, tool.function.name))
+            names.push_back(tool.name);
+    }
+    return "there is no tool " + name.substr(0, 100) + namesHint(name, names);
+}
+
 void McpEndpoint::callTool(const MessagePtr& message)
 {
     if (const Status loaded = loadTools(); !loaded)
@@ -195,7 +206,7 @@ void McpEndpoint::callTool(const MessagePtr& message)
     const auto tool = std::find_if(
         m_tools.begin(), m_tools.end(), [&name](const Tool& known) { return known.name == name; });
     if (tool == m_tools.end() || !m_host.mayCall(message->request.caller, tool->function.name))
-        return message->fail({badParams, -32602, "there is no tool " + name, {}});
+        return message->fail({badParams, -32602, unknownTool(message->request.caller, name), {}});
     if (params.contains("arguments") && !params["arguments"].is_object())
         return message->fail({badParams, -32602, "arguments must be an object", {}});
 

@@ -97,6 +97,7 @@ private:
     void dispatch(const MessagePtr& message);
     void listTools(const MessagePtr& message);
     void callTool(const MessagePtr& message);
+    std::string unknownTool(std::string_view caller, const std::string& name) const;
     void showProgress(const MessagePtr& message, const McpProgress& progress);
     void cancelRequested(const Message& message);
     Status loadTools();

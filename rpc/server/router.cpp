@@ -96,7 +96,8 @@ Result<CallRequest> requestOf(Keeper& keeper, const HttpExchange& exchange, Resu
         return fail(body.error());
     const auto schema = keeper.schema();
     if (schema && !schema->find(body->fn))
-        return fail("unknown_function", "there is no function of this name");
+        return fail(unknownFunction(*schema, body->fn,
+            [&token = *exchange.token()](std::string_view name) { return token.allows(name); }));
     GB_TRY(keeper.tokens().charge(*exchange.token(), body->fn, wallMs()));
     CallRequest request;
     request.id = std::move(body->id);

@@ -12,7 +12,9 @@
 #include <backend/base/hash.h>
 #include <backend/base/ids.h>
 #include <backend/base/json.h>
+#include <backend/base/nearest.h>
 #include <backend/base/paths.h>
+#include <backend/base/shellword.h>
 #include <tests/support/temporary.h>
 
 using namespace gb;
@@ -22,6 +24,31 @@ class TestBase : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void wordsForAShell()
+    {
+        QCOMPARE(shellWord("demo-1"), std::string("demo-1"));
+        QCOMPARE(shellWord("my sandbox"), std::string("'my sandbox'"));
+        QCOMPARE(shellWord("it's $(x)"), std::string("'it'\\''s $(x)'"));
+        QCOMPARE(shellWord(""), std::string("''"));
+    }
+
+    void mistypedNames()
+    {
+        const std::vector<std::string> known{"steer", "layer_norms", "generate"};
+        QCOMPARE(nearestName("stear", known), std::string("steer"));
+        QCOMPARE(nearestName("layer_norm", known), std::string("layer_norms"));
+        QCOMPARE(nearestName("genreate", known), std::string("generate"));
+        QCOMPARE(nearestName("unembed", known), std::string());
+        QCOMPARE(nearestName("", known), std::string());
+        QCOMPARE(nearestName(std::string(1'000'000, 's'), known), std::string());
+        QCOMPARE(namesHint("stear", known), std::string("; did you mean \"steer\"?"));
+        QCOMPARE(namesHint("x", known), std::string("; there are steer, layer_norms and generate"));
+        QCOMPARE(namesHint("x", {"steer"}), std::string("; there is only steer"));
+        QCOMPARE(namesHint("x", {}), std::string());
+        const std::vector<std::string> many(20, "f");
+        QCOMPARE(namesHint("zzz", many), std::string("; there are f, f, f, f, f, f, f, f and 12 more"));
+    }
+
     void namesAreConcealed_data()
     {
         QTest::addColumn<QString>("text");

@@ -231,6 +231,14 @@ def test_tokens_are_per_caller(start: Callable[..., HostProcess]) -> None:
         return host.request("POST", "/v1/calls", {"fn": fn, "args": [1] if fn == "add" else []}, headers)[:2]
 
     assert post("add")[0] == 200 and post("spin")[0] == 403
+    # What there is instead is told, but only of what this token may call ("spin" is what the person's own is
+    # told: the positive control).
+    for wanted, hint in (("ad", 'did you mean "add"?'), ("spim", "there are add and fails"),
+                         ("x" * 100_000, "there are add and fails")):
+        status, text = post(wanted)
+        assert status == 404 and json.loads(text)["error"]["message"].endswith(hint)
+    status, text, _ = host.request("POST", "/v1/calls", {"fn": "spim"})
+    assert status == 404 and json.loads(text)["error"]["message"].endswith('did you mean "spin"?')
     status, text = post("fails")
     error = json.loads(text)["error"]
     # An agent does not learn where things lie; the person's own token shows it (the positive control).

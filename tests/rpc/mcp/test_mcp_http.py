@@ -103,8 +103,15 @@ def test_a_token_lists_and_calls_only_its_functions(host: ExposedHost) -> None:
         answer = ask(host, "tools/call", name="add", arguments={"a": 1})[1]
         assert answer["result"]["structuredContent"] == {"result": 3}
         assert ask(host, "tools/call", name="slow", arguments={"seconds": 0})[1]["error"]["code"] == -32602
+        # What it may not call is not suggested either.
+        message = ask(host, "tools/call", name="slo", arguments={})[1]["error"]["message"]
+        assert message == "there is no tool slo; there is only add"
+        message = ask(host, "tools/call", name="ad", arguments={})[1]["error"]["message"]
+        assert message == 'there is no tool ad; did you mean "add"?'
     finally:
         host.token = whole
+    message = ask(host, "tools/call", name="slo", arguments={})[1]["error"]["message"]
+    assert message == 'there is no tool slo; did you mean "slow"?'
     callers = [record["caller"] for record in host.records() if record["fn"] == "add"]
     assert callers[-1] == {"kind": "agent", "name": "mcp", "token": minted["id"]}
 
