@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include <backend/base/nearest.h>
+
 namespace gb::cli {
 namespace {
 
@@ -49,18 +51,31 @@ void printUsage(const Command& command, Console& console)
     }
 }
 
+std::string firstWord(const std::string& name)
+{
+    return name.substr(0, name.find(' '));
+}
+
 int unknownCommand(const std::vector<std::string>& words)
 {
     Console console(false);
-    std::string near;
+    std::string members;
+    std::vector<std::string> known;
     for (const Command& command : allCommands()) {
-        if (command.name.starts_with(words.front()))
-            near += "\n  glovebox " + command.name + (command.usage.empty() ? "" : " " + command.usage);
+        known.push_back(firstWord(command.name));
+        if (known.back() == words.front())
+            members += "\n  glovebox " + command.name + (command.usage.empty() ? "" : " " + command.usage);
     }
-    if (near.empty())
-        console.error("there is no command \"" + words.front() + "\"; see: glovebox help");
-    else
-        console.error("which of these?" + near);
+    if (members.empty()) {
+        const std::string nearest = nearestName(words.front(), known);
+        console.error("there is no command \"" + printable(words.front()) + "\"; "
+            + (nearest.empty() ? "see: glovebox help" : "did you mean: glovebox " + nearest));
+    } else if (words.size() > 1 && !words[1].starts_with('-')) {
+        console.error(
+            "there is no command \"" + printable(words[0] + " " + words[1]) + "\"; there are:" + members);
+    } else {
+        console.error(words.front() + " what? There are:" + members);
+    }
     return WrongUse;
 }
 

@@ -4,15 +4,21 @@
 #include <algorithm>
 #include <optional>
 
+#include <unistd.h>
+
+#include "calltext.h"
 #include "command.h"
 #include "listing.h"
 #include "session.h"
+#include "terminal.h"
 
 #include <backend/base/ids.h>
 #include <backend/domain/resultdiff.h>
 
 namespace gb::cli {
 namespace {
+
+constexpr std::size_t linesShown = 40;
 
 // An interface by name or by the beginning of its id; the only one there is when nothing is named.
 Result<std::string> findInterface(Session& session, const std::string& wanted)
@@ -98,7 +104,8 @@ Result<std::string> findCall(Session& session, const std::string& wanted)
     if (found.size() == 1)
         return found.front();
     if (found.empty())
-        return fail("calls.unknown", "none of the newest calls is called " + wanted);
+        return fail("calls.unknown",
+            wanted == "last" ? "there are no calls yet" : "none of the newest calls has this id: " + wanted);
     return fail("calls.ambiguous",
         std::to_string(found.size()) + " calls end with " + wanted + "; give more of the id");
 }
@@ -119,7 +126,8 @@ int listCalls(const Arguments& arguments, Console& console)
                     stringOr(call, "state"), duration(integerOr(call, "duration_ns")),
                     shortened(stringOr(call, "preview"), 60)};
             },
-            {}},
+            filter.empty() ? "No calls yet. Make one: glovebox calls run FUNCTION name=value…"
+                           : "No call fits this filter. All of them: glovebox calls ls"},
         Json{{"filter", filter}, {"limit", *limit}}, console);
 }
 
@@ -133,11 +141,19 @@ int showCall(const Arguments& arguments, Console& console)
                              : Result<api::Client::Answer>(fail(call.error()));
     if (!answer)
         return console.fail(answer.error());
+    if (!console.json()) {
+        constexpr std::size_t columnsOfFiles = 160;
+        const std::size_t columns = ::isatty(STDOUT_FILENO)
+            ? static_cast<std::size_t>(std::max(RawTerminal::size().columns, 40))
+            : columnsOfFiles;
+        console.out(callText(answer->body, answer->attachment, console,
+            arguments.has("--whole") ? TextRoom::whole() : TextRoom{columns, linesShown}));
+        return Done;
+    }
     Json record = answer->body;
     if (!answer->attachment.empty())
         record["result"] = Json::parse(answer->attachment, nullptr, false);
-    console.json() ? console.printLine(record)
-                   : console.out(record.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    console.printLine(record);
     return Done;
 }
 
@@ -379,7 +395,8 @@ std::vector<Command> callCommands()
         {"interfaces", "", "List what is served", {}, listInterfaces},
         {"calls ls", "[FILTER…]", "List calls, newest first, for example: status:error fn:steer dur:>500ms",
             {{"--limit", "N", "at most this many (50)"}}, listCalls},
-        {"calls show", "CALL", "Print one call whole; CALL is an id, the end of one, or last", {}, showCall},
+        {"calls show", "CALL", "Show one call; CALL is an id, the end of one, or last",
+            {{"--whole", "", "cut nothing, however long"}}, showCall},
         {"calls run", "FUNCTION [name=value…]", "Call a served function",
             {{"--interface", "NAME", "which one, when several are served"},
                 {"--kwargs", "JSON", "all arguments as one JSON object"}},

@@ -84,8 +84,15 @@ int showHelp(const Arguments& arguments, Console& console)
     console.out(
         "Glovebox: experiments in which an agent works on a model only through what you hand it.\n\n");
     std::vector<std::vector<std::string>> rows;
-    for (const Command& command : allCommands())
+    std::string before;
+    for (const Command& command : allCommands()) {
+        const auto space = command.name.find(' ');
+        const std::string group = space == std::string::npos ? std::string() : command.name.substr(0, space);
+        if (!rows.empty() && group != before)
+            rows.emplace_back();
+        before = group;
         rows.push_back({"glovebox " + command.name, command.summary});
+    }
     console.table({"command", "what it does"}, rows);
     console.out("\nEvery command takes --json and --help. Exit codes: 0 done, 1 failed, 2 wrong use, 130 "
                 "interrupted.\n");

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include <backend/base/shellword.h>
+
 #include "command.h"
 #include "listing.h"
 #include "session.h"
@@ -153,9 +155,12 @@ int listModels(const Arguments&, Console& console)
         if (loose > 0)
             console.note(printable(stringOr(model, "repo")) + " has " + bytes(loose)
                 + " of unfinished or unused files: glovebox models rm --loose "
-                + printable(stringOr(model, "repo")));
+                + shellWord(printable(stringOr(model, "repo"))));
     }
-    console.table({"model", "name", "commit", "size", "state", "used"}, rows);
+    if (rows.empty())
+        console.note("No models yet. Fetch one: glovebox models get ORG/NAME");
+    else
+        console.table({"model", "name", "commit", "size", "state", "used"}, rows);
     console.note(bytes(integerOr(answer->body, "bytes")) + " in " + printable(stringOr(answer->body, "cache"))
         + ", " + bytes(integerOr(answer->body, "free")) + " free");
     return Done;

@@ -6,6 +6,7 @@
 
 #include <backend/base/clock.h>
 #include <backend/base/files.h>
+#include <backend/base/shellword.h>
 
 #include "command.h"
 #include "endwarning.h"
@@ -103,7 +104,7 @@ int showSandbox(const Arguments& arguments, Console& console)
         + (boolOr(item, "scoped") ? ", scoped" : "") + "\n");
     if (const std::string end = endText(item); !end.empty())
         console.out("ends       " + end + "; longer: glovebox sandbox extend "
-            + printable(stringOr(item, "name")) + " 30m\n");
+            + shellWord(printable(stringOr(item, "name"))) + " 30m\n");
     if (const std::string experiment = stringOr(item, "experiment"); !experiment.empty())
         console.out("experiment " + printable(experiment) + "\n");
     for (const Json& step : item.value("steps", Json::array()))
@@ -143,8 +144,9 @@ int serveInSandbox(const Arguments& arguments, Console& console)
     const Json& item = answer->body;
     console.json() ? console.print(item)
                    : console.out(printable(stringOr(item, "name")) + "  " + stringOr(item, "id") + "\n");
-    console.note(std::to_string(integerOr(item, "functions"))
-        + " functions served; try: glovebox calls run FUNCTION name=value…");
+    const std::int64_t functions = integerOr(item, "functions");
+    console.note(std::to_string(functions) + (functions == 1 ? " function" : " functions")
+        + " served; try: glovebox calls run FUNCTION name=value…");
     return Done;
 }
 

@@ -33,6 +33,8 @@ std::string remainingText(double seconds)
     const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
     if (whole < 60)
         return std::to_string(whole) + " s";
+    if (whole < 600 && whole % 60 != 0)
+        return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
     if (whole < 3600)
         return std::to_string(whole / 60) + " min";
     return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
@@ -100,7 +102,7 @@ int Console::fail(const Error& failure) const
     if (m_json)
         printLine(Json{{"error", failure.toJson()}});
     else
-        error(printable(failure.message) + "  [" + failure.code + "]");
+        error(printable(failure.message) + (failure.code == "usage" ? "" : "  [" + failure.code + "]"));
     return failure.code == "usage" ? WrongUse : failure.code == "interrupted" ? Interrupted : Failed;
 }
 
@@ -134,8 +136,10 @@ std::string duration(std::int64_t ns)
         std::snprintf(text, sizeof text, "%.0f µs", static_cast<double>(ns) / 1e3);
     else if (ns < 1'000'000'000)
         std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(ns) / 1e6);
-    else
+    else if (ns < 60'000'000'000)
         std::snprintf(text, sizeof text, "%.2f s", static_cast<double>(ns) / 1e9);
+    else
+        return remainingText(static_cast<double>(ns / 1'000'000'000));
     return text;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <backend/base/clock.h>
+#include <backend/base/shellword.h>
 
 #include "command.h"
 
@@ -32,7 +33,7 @@ void EndWarning::look()
         if (isEnding && !m_hasTold) {
             const std::int64_t left = std::max<std::int64_t>(0, integerOr(item, "ends_at") - wallMs());
             const std::string text = "glovebox: " + printable(name) + " ends in " + duration(left * nsPerMs)
-                + "; longer: glovebox sandbox extend " + printable(name) + " 30m";
+                + "; longer: glovebox sandbox extend " + shellWord(printable(name)) + " 30m";
             m_console.note(m_screen == Screen::Raw ? "\r\n" + text + "\r" : text);
         }
         m_hasTold = isEnding; // moved ends warn again

@@ -10,6 +10,7 @@
 
 #include <backend/base/clock.h>
 #include <backend/base/files.h>
+#include <backend/base/shellword.h>
 
 #include "command.h"
 #include "sandboxflags.h"
@@ -260,8 +261,8 @@ int startSandbox(const Arguments& arguments, Console& console)
     console.json() ? console.print(shown) : console.out(printable(name) + "  " + id + "\n");
     const std::int64_t left = integerOr(shown, "ends_at") - wallMs();
     console.note(left > 0 ? "It ends in " + duration(left * 1'000'000) + "; longer: glovebox sandbox extend "
-                + printable(name) + " 30m"
-                          : "It runs until you stop it: glovebox sandbox stop " + printable(name));
+                + shellWord(printable(name)) + " 30m"
+                          : "It runs until you stop it: glovebox sandbox stop " + shellWord(printable(name)));
     return Done;
 }
 

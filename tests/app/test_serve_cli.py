@@ -7,6 +7,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -169,3 +170,46 @@ def test_a_call_outlives_the_daemon(home: Any, source: Path, eventually: Callabl
     mark.touch()
     assert child.communicate(timeout=60)[0] == "2\n" and child.returncode == 0
     assert len(home.json("calls", "ls")["calls"]) == 1
+
+
+def test_a_call_is_shown_to_a_person(home: Any, source: Path, eventually: Callable[..., Any]) -> None:
+    source.write_text(SOURCE + '''
+@expose
+def talk(prompt: str, layers: list) -> dict:
+    """Says something and gives something back."""
+    print("reading\x1b[31m", prompt)
+    return {"rows": [{"token": "cat", "score": 0.5}] * 100, "wide": "w" * 5000, "layers": layers}
+''')
+    home.serve(source)
+    eventually(lambda: [one for one in home.json("interfaces")["interfaces"] if one["state"] == "ready"])
+    home.cli("calls", "run", "talk", "prompt=a cat", "layers=[1, 2]")
+    shown = home.cli("calls", "show", "last")
+    call = home.json("calls", "ls")["calls"][0]["id"]
+    for line in ("talk  ok", f"call       {call}", "  prompt = \"a cat\"",
+                 "  layers = [1,2]", '    {"token":"cat","score":0.5},'):
+        assert f"{line}\n" in f"{shown}\n", shown
+    assert re.search(r"^when       \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, ", shown, re.M), shown
+    assert re.search(r"^by         (person|script) cli$", shown, re.M), shown
+    assert re.search(r"^took       .*computed", shown, re.M), shown
+    # What it printed steers no terminal; what does not fit is said, with the way to all of it.
+    assert "reading\\x1b[31m a cat" in shown and "\x1b" not in shown
+    assert re.search(r"^  … \d+ more lines$", shown, re.M) and "w" * 300 not in shown
+    assert shown.endswith(f"All of it: glovebox calls show {call} --whole\n")
+    whole = home.cli("calls", "show", call, "--whole")
+    assert "w" * 5000 in whole and "more lines" not in whole and "All of it" not in whole
+    assert home.json("calls", "show", "last")["result"]["layers"] == [1, 2]
+
+    home.cli("calls", "run", "halfway", code=1)
+    failed = home.cli("calls", "show", "last")
+    assert "halfway  error\n" in failed and "\n  ValueError: no more\n" in failed
+    assert re.search(r"^  \S+tools.py:\d+ in halfway\n      raise ValueError", failed, re.M), failed
+
+
+def test_a_mistyped_function_is_named(home: Any, source: Path, eventually: Callable[..., Any]) -> None:
+    home.serve(source)
+    eventually(lambda: [one for one in home.json("interfaces")["interfaces"] if one["state"] == "ready"])
+    for wanted, said in (("cuont", 'did you mean "count"?'),
+                         ("unembed", "there are look, where, count, large and halfway")):
+        done = subprocess.run([home.bin / "glovebox", "calls", "run", wanted], env=home.environment, timeout=60,
+                              capture_output=True, text=True)
+        assert done.returncode == 1 and said in done.stderr and "[unknown_function]" in done.stderr, done.stderr
