@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QComboBox>
 #include <QHoverEvent>
 #include <QPainter>
 #include <QScrollBar>
@@ -18,10 +19,33 @@
 namespace gb::ui {
 namespace {
 
-constexpr int matrixLegend = 84; // at the right
+constexpr int matrixLegend = 128; // at the right
 constexpr int matrixFoot = 24;
 constexpr int matrixEdge = 20;
 constexpr int windowSoonMs = 60; // a wheel turns in steps
+constexpr int colorCuts[] = {0, 1, 5};
+constexpr std::size_t cutSample = 500'000; // of a larger matrix, evenly spread
+constexpr double stretchedBy = 5;
+
+// The values at this percentile and as far from the top.
+std::pair<double, double> percentileRange(const Matrix& matrix, int percent)
+{
+    std::vector<float> values;
+    const auto step = std::max<std::size_t>(1, matrix.values.size() / cutSample);
+    values.reserve(matrix.values.size() / step + 1);
+    for (std::size_t i = 0; i < matrix.values.size(); i += step)
+        if (std::isfinite(matrix.values[i]))
+            values.push_back(matrix.values[i]);
+    if (values.empty())
+        return {0, 0};
+    const auto off = (values.size() - 1) * static_cast<std::size_t>(percent) / 100;
+    const auto low = values.begin() + static_cast<std::ptrdiff_t>(off);
+    std::nth_element(values.begin(), low, values.end());
+    const double least = *low;
+    const auto high = values.end() - 1 - static_cast<std::ptrdiff_t>(off);
+    std::nth_element(values.begin(), high, values.end());
+    return {least, *high};
+}
 
 } // namespace
 
@@ -34,6 +58,15 @@ MatrixView::MatrixView(QWidget* parent) : QAbstractScrollArea(parent)
     m_soon.setSingleShot(true);
     m_soon.setInterval(windowSoonMs);
     connect(&m_soon, &QTimer::timeout, this, &MatrixView::wantWindow);
+    m_choice = new QComboBox(this);
+    m_choice->setAccessibleName(ViewersText::tr("What the colours span"));
+    m_choice->setToolTip(ViewersText::tr("The percentiles of the values shown that the colours span. What "
+                                         "lies beyond has the colour of the end, "
+                                         "so that an outlier does not make all others look alike. (R)"));
+    for (const auto percent : colorCuts)
+        m_choice->addItem(percent == 0 ? ViewersText::tr("All")
+                                       : ViewersText::tr("%1–%2 %").arg(percent).arg(100 - percent));
+    connect(m_choice, &QComboBox::activated, this, [this](int index) { setCut(colorCuts[index]); });
     for (auto* bar : {horizontalScrollBar(), verticalScrollBar()})
         connect(bar, &QScrollBar::valueChanged, &m_soon, qOverload<>(&QTimer::start));
     connect(&Theme::instance(), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
@@ -61,24 +94,58 @@ void MatrixView::setMatrix(Matrix matrix)
 
 void MatrixView::setRange(double low, double high)
 {
-    const auto scale = ColorScale::of(low, high);
-    if (scale == m_scale)
-        return;
-    m_scale = scale;
+    m_range = {low, high};
+    const auto before = m_scale;
+    updateScale();
+    if (before == m_scale)
+        return viewport()->update();
     m_whole.image = imageOf(m_whole.values);
     m_detail.image = imageOf(m_detail.values);
     viewport()->update();
 }
 
+void MatrixView::setCut(int percent)
+{
+    m_cut = percent;
+    m_choice->setCurrentIndex(
+        static_cast<int>(std::ranges::find(colorCuts, percent) - std::begin(colorCuts)));
+    setRange(m_range.first, m_range.second);
+}
+
+void MatrixView::updateScale()
+{
+    const auto [low, high] = percentileRange(m_whole.values, std::max(1, m_cut));
+    m_stretched = high > low && m_range.second - m_range.first > stretchedBy * (high - low);
+    // Where nearly all values are one, the others are what there is to see.
+    const bool narrowed = m_cut > 0 && high > low;
+    m_scale = narrowed ? ColorScale::of(low, high) : ColorScale::of(m_range.first, m_range.second);
+    m_beyond = {m_range.first<m_scale.low, m_range.second> m_scale.high};
+    setAccessibleDescription(colorNote());
+}
+
+QString MatrixView::colorNote() const
+{
+    if (m_beyond.below || m_beyond.above)
+        return ViewersText::tr("colours span %1–%2 % · values reach from %3 to %4")
+            .arg(m_cut)
+            .arg(100 - m_cut)
+            .arg(m_range.first, 0, 'g', 4)
+            .arg(m_range.second, 0, 'g', 4);
+    if (m_cut > 0)
+        return ViewersText::tr("colours span all values");
+    return m_stretched ? ViewersText::tr("few values stretch the colours: R spans 1–99 %") : QString();
+}
+
 void MatrixView::setOverview(Matrix coarse, int rows, int columns, double low, double high)
 {
     const bool sameSize = rows == m_rows && columns == m_columns;
-    m_scale = ColorScale::of(low, high);
     m_rows = rows;
     m_columns = columns;
-    m_whole.image = imageOf(coarse);
-    m_whole.cells = QRect(0, 0, columns, rows);
     m_whole.values = std::move(coarse);
+    m_whole.cells = QRect(0, 0, columns, rows);
+    m_range = {low, high};
+    updateScale();
+    m_whole.image = imageOf(m_whole.values);
     m_detail = {};
     m_cell = {-1, -1};
     // Going through slices keeps the place that is looked at.
@@ -218,9 +285,10 @@ void MatrixView::paintEvent(QPaintEvent*)
     painter.setPen(tokens().secondary);
     const auto text = m_cell.x() >= 0 ? readOut(m_cell.y(), m_cell.x())
                                       : ViewersText::tr("%1 × %2 · wheel zooms").arg(m_rows).arg(m_columns);
+    const auto note = colorNote();
     painter.drawText(
         QRect(matrixEdge, viewport()->height() - matrixFoot, viewport()->width() - matrixEdge, matrixFoot),
-        Qt::AlignVCenter, text);
+        Qt::AlignVCenter, note.isEmpty() ? text : text + QStringLiteral(" · ") + note);
     painter.drawText(
         QRect(matrixEdge, 0, room.width(), matrixEdge), Qt::AlignVCenter, m_whole.values.columnName);
     painter.save();
@@ -246,25 +314,34 @@ void MatrixView::paintImage(QPainter& painter, const QImage& image, const QRectF
     painter.drawImage(target, image, source);
 }
 
+// At the right, above the choice of what the colours span.
+QRect MatrixView::legendBar() const
+{
+    const auto room = viewport()->height() - matrixFoot - matrixEdge - m_choice->sizeHint().height()
+        - 2 * space::s - QFontMetrics(Theme::instance().font(TextSize::Caption)).height();
+    return {viewport()->width() - matrixLegend + space::m, matrixEdge, space::m, std::clamp(room, 2, 220)};
+}
+
 void MatrixView::paintLegend(QPainter& painter)
 {
-    const QRect bar(viewport()->width() - matrixLegend + space::m, matrixEdge, space::m,
-        std::min(viewport()->height() - matrixFoot - matrixEdge, 220));
-    for (int y = 0; y < bar.height(); ++y) {
-        const auto share = 1 - double(y) / (bar.height() - 1);
-        painter.fillRect(bar.left(), bar.top() + y, bar.width(), 1,
-            QColor(m_scale.color(m_scale.low + share * (m_scale.high - m_scale.low))));
-    }
-    const auto number = [](double value) { return QString::number(value, 'g', 3); };
-    const auto x = bar.right() + space::xs + 1;
-    painter.drawText(x, bar.top() + 9, number(m_scale.high));
-    painter.drawText(x, bar.center().y() + 4, number((m_scale.low + m_scale.high) / 2));
-    painter.drawText(x, bar.bottom(), number(m_scale.low));
+    const auto bar = legendBar();
+    paintColorLegend(painter, bar, Qt::Vertical, m_scale, m_beyond);
+    painter.drawText(QRect(bar.left(), bar.bottom() + space::s, matrixLegend, painter.fontMetrics().height()),
+        Qt::AlignLeft, ViewersText::tr("Colours span"));
+}
+
+void MatrixView::placeChoice()
+{
+    const auto bar = legendBar();
+    const auto tall = QFontMetrics(Theme::instance().font(TextSize::Caption)).height();
+    m_choice->setGeometry(bar.left(), bar.bottom() + space::s + tall + 2, matrixLegend - space::m - space::xs,
+        m_choice->sizeHint().height());
 }
 
 void MatrixView::resizeEvent(QResizeEvent* event)
 {
     QAbstractScrollArea::resizeEvent(event);
+    placeChoice();
     // Also sent when scroll bars appear, which must not undo the zoom that called for them.
     setZoom(m_fitted ? 0 : m_zoom);
 }
@@ -296,6 +373,8 @@ void MatrixView::keyPressEvent(QKeyEvent* event)
         return setZoom(m_zoom * 1.5);
     case Qt::Key_Minus:
         return setZoom(m_zoom / 1.5);
+    case Qt::Key_R:
+        return setCut(colorCuts[(m_choice->currentIndex() + 1) % std::size(colorCuts)]);
     case Qt::Key_0:
         return setZoom(0);
     case Qt::Key_Left:

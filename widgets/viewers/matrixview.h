@@ -10,7 +10,10 @@
 #include <QImage>
 #include <QTimer>
 
+#include "colorlegend.h"
 #include "colormap.h"
+
+class QComboBox;
 
 namespace gb::ui {
 
@@ -44,7 +47,12 @@ public:
     // is then asked for with windowWanted() and comes as a detail.
     void setOverview(Matrix coarse, int rows, int columns, double low, double high);
     void setDetail(Matrix part, const QRect& cells);
-    void setRange(double low, double high); // of the colours
+    void setRange(double low, double high); // of the values
+    // The colours span the values from this percentile up to as far from the top; 0: all of them. One outlier
+    // then does not make all others look alike.
+    void setCut(int percent);
+    int cut() const { return m_cut; }
+    QString colorNote() const; // what the colours leave out, in words
     const ColorScale& scale() const { return m_scale; }
     QString readOut(int row, int column) const;
 
@@ -59,6 +67,9 @@ protected:
     bool viewportEvent(QEvent* event) override;
 
 private:
+    void updateScale();
+    void placeChoice();
+    QRect legendBar() const;
     void setZoom(double zoom);
     void updateBars();
     QPoint cellAt(QPoint point) const;
@@ -82,7 +93,12 @@ private:
     int m_rows = 0;
     int m_columns = 0;
     QTimer m_soon;
+    std::pair<double, double> m_range{0, 1};
     ColorScale m_scale;
+    BeyondScale m_beyond;
+    int m_cut = 0;
+    bool m_stretched = false; // by a few values, far from the others
+    QComboBox* m_choice = nullptr;
     double m_zoom = 1; // pixels per cell
     bool m_fitted = true;
     QPoint m_cell = {-1, -1};

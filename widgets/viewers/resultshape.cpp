@@ -97,6 +97,11 @@ std::optional<std::vector<Token>> findTokens(std::string_view json, bool probe)
     return tokens;
 }
 
+QString scoreName(std::string_view json)
+{
+    return memberText(json, "scores");
+}
+
 std::optional<JsonSlice> findText(std::string_view json)
 {
     const auto whole = wholeJson(json);

@@ -18,6 +18,7 @@ namespace gb::ui {
 std::optional<std::vector<double>> findVector(std::string_view json, bool probe);
 std::optional<Matrix> findMatrix(std::string_view json, bool probe);
 std::optional<std::vector<Token>> findTokens(std::string_view json, bool probe);
+QString scoreName(std::string_view json); // what {"kind": "tokens", "scores": …} calls them
 // A string, or what {"kind": "text" | "markdown" | "html", "text": …} says.
 std::optional<JsonSlice> findText(std::string_view json);
 bool looksLikeTable(std::string_view json);

@@ -70,8 +70,7 @@ ResultView::ResultView(QWidget* parent) : QWidget(parent)
     connect(save, &QToolButton::clicked, this, &ResultView::save);
     connect(m_choice, &QComboBox::activated, this, [this](int index) { setForm(m_forms.value(index)); });
     m_stack = new QStackedWidget;
-    m_empty = new EmptyState(QStringLiteral("play"), ViewersText::tr("No result"),
-        ViewersText::tr("What the function gives back is shown here."));
+    m_empty = new EmptyState({}, {}, {});
     m_stack->addWidget(m_empty);
     m_bar = new QWidget;
     auto* bar = new QHBoxLayout(m_bar);
@@ -109,6 +108,15 @@ void ResultView::setResult(std::string json)
 
 void ResultView::clear()
 {
+    setNothing({QStringLiteral("play"), ViewersText::tr("No result"),
+        ViewersText::tr("What the function gives back is shown here."), {}, {}});
+}
+
+void ResultView::setNothing(const Nothing& nothing)
+{
+    m_empty->setIcon(nothing.icon);
+    m_empty->setTexts(nothing.title, nothing.sentence);
+    m_empty->setAction(nothing.action, nothing.act, false);
     m_text.reset();
     m_forms.clear();
     m_choice->clear();
@@ -169,6 +177,8 @@ void ResultView::setForm(Form form)
     if (!m_text || !m_forms.contains(form))
         return;
     m_form = form;
+    // Of what is behind a handle the viewer says the size.
+    m_about->setVisible(form != Form::Tensor && form != Form::Image);
     m_choice->setCurrentIndex(static_cast<int>(m_forms.indexOf(form)));
     auto* shown = page(form);
     if (!m_filled.at(static_cast<std::size_t>(form)))
@@ -257,7 +267,7 @@ void ResultView::fill(Form form)
         break;
     case Form::Tokens:
         if (auto tokens = findTokens(text, false))
-            static_cast<TokenView*>(at)->setTokens(std::move(*tokens));
+            static_cast<TokenView*>(at)->setTokens(std::move(*tokens), scoreName(text));
         break;
     case Form::Tensor:
         static_cast<TensorView*>(at)->setTensors(findHandles(text, "tensor"), m_fetch);

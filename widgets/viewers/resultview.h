@@ -19,6 +19,8 @@ class QStackedWidget;
 
 namespace gb::ui {
 
+class EmptyState;
+
 // Shows the text of a result in the form that fits it, and in any other that can; chosen by what the value
 // says of itself ("kind"), otherwise by its shape.
 class ResultView final : public QWidget
@@ -34,7 +36,16 @@ public:
     // Where tensors and images of the next results come from.
     void setFetch(TensorFetch fetch) { m_fetch = std::move(fetch); }
     void clear();
-    // Something else than a result in the same place, for example an error.
+    // In place of a result: why there is none, and one thing to do about it.
+    struct Nothing
+    {
+        QString icon;
+        QString title;
+        QString sentence;
+        QString action{};
+        std::function<void()> act{};
+    };
+    void setNothing(const Nothing& nothing);
     Form form() const { return m_form; }
     QList<Form> forms() const { return m_forms; }
     void setForm(Form form);
@@ -62,7 +73,7 @@ private:
     QLabel* m_about = nullptr;
     QStackedWidget* m_stack = nullptr;
     QWidget* m_bar = nullptr;
-    QWidget* m_empty = nullptr;
+    EmptyState* m_empty = nullptr;
     TensorFetch m_fetch;
     std::array<QWidget*, 9> m_pages{};
     std::array<bool, 9> m_filled{};

@@ -178,6 +178,7 @@ void TensorView::fetchStats()
                 return;
             guard->m_stats = objectOr(answer->body, "stats");
             guard->m_about->setText(tensorStatistics(guard->tensor(), guard->m_stats));
+            guard->showHistogram();
             if (guard->m_stats.contains("min"))
                 guard->m_matrix->setRange(
                     numberOr(guard->m_stats, "min"), numberOr(guard->m_stats, "max", 1));
@@ -230,10 +231,19 @@ void TensorView::showTile(const api::Answer& answer)
             values.push_back(greatest.values[i]);
         }
     }
-    const bool reduced = values.size() != static_cast<std::size_t>(shape.empty() ? 1 : shape.back());
-    m_vector->setValues(std::move(values));
-    if (reduced)
-        m_vector->setStatistics(ViewersText::tr("Drawn from %1 outline points").arg(2 * mean.columns));
+    if (shape.empty() || mean.columns == shape.back())
+        return m_vector->setValues(std::move(values));
+    m_vector->setOutline(std::move(values), shape.back());
+    showHistogram();
+}
+
+void TensorView::showHistogram()
+{
+    std::vector<double> bins;
+    for (const auto& bin : m_stats.value("histogram", Json::array()))
+        bins.push_back(bin.is_number() ? bin.get<double>() : 0);
+    if (!bins.empty() && m_vector->isOutline())
+        m_vector->setHistogram(std::move(bins), numberOr(m_stats, "min"), numberOr(m_stats, "max", 1));
 }
 
 void TensorView::fetchWindow(const QRect& cells, const QSize& most)

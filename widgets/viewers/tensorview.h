@@ -42,6 +42,7 @@ private:
     void fetchTile();
     void fetchWindow(const QRect& cells, const QSize& most);
     void showTile(const api::Answer& answer);
+    void showHistogram();
     void showProblem(const Error& error);
     std::int64_t lead() const;
     const HandleField& tensor() const { return m_tensors[m_chosen]; }

@@ -18,15 +18,19 @@ struct Token
     bool scored = false;
 };
 
-// Tokens as a strip that wraps: the colour is the score, white space is visible, the value is read out on
-// hover.
+// Tokens as a strip that wraps: the colour is the score, as the legend below says; white space is visible;
+// the token under the mouse or the keyboard's cursor is read out.
 class TokenView final : public QAbstractScrollArea
 {
     Q_OBJECT
 
 public:
     explicit TokenView(QWidget* parent = nullptr);
-    void setTokens(std::vector<Token> list);
+    // What the scores are may be given by name: "log probability".
+    void setTokens(std::vector<Token> list, const QString& scoreName = {});
+    const ColorScale& scale() const { return m_scale; }
+    QString readOut(int token) const;
+    QString legend() const; // in words
     static QString visibleText(const QString& token);
 
 protected:
@@ -37,11 +41,19 @@ protected:
 
 private:
     void layOut();
+    void paintFoot(QPainter& painter);
+    int footHeight() const;
+    int tokenAt(QPoint point) const;
+    void moveTo(int token);
+    int tokenInLine(int lines) const; // above or below the current one
 
     std::vector<Token> m_tokens;
     std::vector<QRect> m_boxes;
     ColorScale m_scale;
+    QString m_scoreName;
+    int m_scored = 0;
     int m_current = -1;
+    int m_hover = -1;
 };
 
 } // namespace gb::ui

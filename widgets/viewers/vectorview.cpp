@@ -22,8 +22,11 @@
 namespace gb::ui {
 namespace {
 
-constexpr int vectorAxis = 56;
+constexpr int vectorAxis = 56; // at the left
+constexpr int vectorTop = 22; // the read-out
+constexpr int vectorFoot = 22; // the numbers of the axis
 constexpr int histogramBins = 60;
+constexpr int largestListed = 20;
 
 QString shortValue(double value)
 {
@@ -32,29 +35,93 @@ QString shortValue(double value)
 
 } // namespace
 
-VectorCanvas::VectorCanvas(QWidget* parent) : QWidget(parent)
+std::int64_t VectorData::indexOf(std::size_t at) const
+{
+    if (!outline || values.empty())
+        return static_cast<std::int64_t>(at);
+    return static_cast<std::int64_t>(
+        static_cast<double>(at) * static_cast<double>(total) / static_cast<double>(values.size()));
+}
+
+VectorCanvas::VectorCanvas(Form form, QWidget* parent) : QWidget(parent), m_form(form)
 {
     setMouseTracking(true);
-    setAccessibleName(ViewersText::tr("Vector as a picture"));
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(
+        form == Form::Line ? ViewersText::tr("Vector as a line") : ViewersText::tr("Vector as a histogram"));
     connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
-void VectorCanvas::setValues(const std::vector<double>* values, Form form)
+void VectorCanvas::setData(const VectorData* data)
 {
-    m_values = values;
-    m_form = form;
-    m_low = HUGE_VAL;
-    m_high = -HUGE_VAL;
-    for (const auto value : *values)
-        if (std::isfinite(value)) {
-            m_low = std::min(m_low, value);
-            m_high = std::max(m_high, value);
-        }
+    m_data = data;
+    m_hover = -1;
+    m_current = -1;
+    m_low = data->low;
+    m_high = data->high;
     if (!(m_low < m_high)) {
-        m_low = std::isfinite(m_low) ? m_low - 1 : 0;
+        m_low -= 1;
         m_high = m_low + 2;
     }
     update();
+}
+
+QRectF VectorCanvas::plotBox() const
+{
+    return {vectorAxis, vectorTop, std::max(1.0, width() - vectorAxis - double(space::m)),
+        std::max(1.0, height() - double(vectorTop) - vectorFoot)};
+}
+
+int VectorCanvas::places() const
+{
+    return m_data ? static_cast<int>(m_form == Form::Line ? m_data->values.size() : m_data->bins.size()) : 0;
+}
+
+double VectorCanvas::placeX(const QRectF& box, int at) const
+{
+    if (m_form == Form::Histogram)
+        return box.left() + box.width() * (at + 0.5) / std::max(1, places());
+    return box.left() + box.width() * at / std::max(1, places() - 1);
+}
+
+int VectorCanvas::placeAt(double x) const
+{
+    const auto box = plotBox();
+    const auto share = std::clamp((x - box.left()) / box.width(), 0.0, 1.0);
+    if (m_form == Form::Histogram)
+        return std::min(static_cast<int>(share * places()), places() - 1);
+    return qRound(share * (places() - 1));
+}
+
+double VectorCanvas::valueY(const QRectF& box, double value) const
+{
+    return box.bottom() - (std::clamp(value, m_low, m_high) - m_low) / (m_high - m_low) * box.height();
+}
+
+QString VectorCanvas::readOut(int at) const
+{
+    if (at < 0 || at >= places())
+        return {};
+    if (m_form == Form::Histogram) {
+        const auto step = (m_high - m_low) / places();
+        const auto all = std::accumulate(m_data->bins.begin(), m_data->bins.end(), 0.0);
+        const auto here = m_data->bins[static_cast<std::size_t>(at)];
+        return ViewersText::tr("%1 … %2: %3 of %4 (%5 %)")
+            .arg(shortValue(m_low + at * step), shortValue(m_low + (at + 1) * step),
+                countText(static_cast<std::int64_t>(here)), countText(static_cast<std::int64_t>(all)),
+                QString::number(all > 0 ? 100 * here / all : 0, 'g', 3));
+    }
+    if (!m_data->outline)
+        return QStringLiteral("[%1]  %2")
+            .arg(at)
+            .arg(m_data->values[static_cast<std::size_t>(at)], 0, 'g', 6);
+    const auto pair = static_cast<std::size_t>(at) / 2 * 2;
+    const auto last = std::min(pair + 2, m_data->values.size());
+    return ViewersText::tr("[%1 … %2]  least %3, greatest %4")
+        .arg(m_data->indexOf(pair))
+        .arg(std::max(m_data->indexOf(pair), m_data->indexOf(last) - 1))
+        .arg(m_data->values[pair], 0, 'g', 6)
+        .arg(m_data->values[last - 1], 0, 'g', 6);
 }
 
 void VectorCanvas::paintEvent(QPaintEvent*)
@@ -62,105 +129,192 @@ void VectorCanvas::paintEvent(QPaintEvent*)
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.fillRect(rect(), tokens().sunken);
-    if (!m_values || m_values->empty())
+    if (places() == 0)
         return;
-    const QRectF box(
-        vectorAxis, space::m, width() - vectorAxis - space::m, height() - 2 * space::m - space::s);
+    const auto box = plotBox();
     painter.setFont(Theme::instance().font(TextSize::Caption));
-    if (m_form == Form::Line)
-        paintLine(painter, box);
-    else
+    paintAxes(painter, box);
+    if (m_form == Form::Histogram)
         paintHistogram(painter, box);
+    else if (m_data->values.size() > static_cast<std::size_t>(box.width()) * 2)
+        paintOutline(painter, box);
+    else
+        paintLine(painter, box);
+    paintCursor(painter, box);
+}
+
+// The values at the left and the numbers of the places below, as many as there is room for.
+void VectorCanvas::paintAxes(QPainter& painter, const QRectF& box)
+{
+    const bool line = m_form == Form::Line;
+    const auto highest = line || m_data->bins.empty() ? m_high : *std::ranges::max_element(m_data->bins);
+    const auto text = [line](double value) {
+        return line ? shortValue(value) : countText(static_cast<std::int64_t>(value));
+    };
+    const QRectF top(0, box.top() - 8, vectorAxis - space::s, 16);
+    painter.setPen(tokens().secondary);
+    painter.drawText(top, Qt::AlignRight | Qt::AlignVCenter, text(highest));
+    painter.drawText(
+        top.translated(0, box.height()), Qt::AlignRight | Qt::AlignVCenter, text(line ? m_low : 0));
+    painter.setPen(tokens().border);
+    painter.drawLine(box.bottomLeft(), box.bottomRight());
+    if (line && m_low < 0 && m_high > 0) {
+        painter.drawLine(QPointF(box.left(), valueY(box, 0)), QPointF(box.right(), valueY(box, 0)));
+        const auto y = valueY(box, 0);
+        painter.setPen(tokens().secondary);
+        if (y > box.top() + 16 && y < box.bottom() - 16)
+            painter.drawText(QRectF(0, y - 8, vectorAxis - space::s, 16), Qt::AlignRight | Qt::AlignVCenter,
+                QStringLiteral("0"));
+    }
+    const auto steps = std::min(std::max(1, static_cast<int>(box.width() / 120)), std::max(1, places() - 1));
+    for (int i = 0; i <= steps; ++i) {
+        const auto share = static_cast<double>(i) / steps;
+        const auto at = static_cast<int>(std::lround(share * (places() - 1)));
+        const auto x = line ? placeX(box, at) : box.left() + share * box.width();
+        const auto label = line ? QString::number(m_data->indexOf(static_cast<std::size_t>(at)))
+                                : shortValue(m_low + share * (m_high - m_low));
+        painter.setPen(tokens().border);
+        painter.drawLine(QPointF(x, box.bottom()), QPointF(x, box.bottom() + 3));
+        painter.setPen(tokens().secondary);
+        const auto wide = painter.fontMetrics().horizontalAdvance(label);
+        const auto left = std::clamp(x - wide / 2.0, 0.0, width() - wide - 2.0);
+        painter.drawText(QRectF(left, box.bottom() + 4, wide + 2, 16), Qt::AlignVCenter, label);
+        if (places() == 1)
+            break;
+    }
 }
 
 void VectorCanvas::paintLine(QPainter& painter, const QRectF& box)
 {
-    const auto& v = *m_values;
-    const auto y = [&](double value) {
-        return box.bottom() - (std::clamp(value, m_low, m_high) - m_low) / (m_high - m_low) * box.height();
-    };
-    painter.setPen(tokens().secondary);
-    painter.drawText(QRectF(0, box.top() - 8, vectorAxis - space::s, 16), Qt::AlignRight, shortValue(m_high));
-    painter.drawText(
-        QRectF(0, box.bottom() - 8, vectorAxis - space::s, 16), Qt::AlignRight, shortValue(m_low));
-    if (m_low < 0 && m_high > 0) {
-        painter.setPen(tokens().border);
-        painter.drawLine(QPointF(box.left(), y(0)), QPointF(box.right(), y(0)));
-    }
+    const auto& v = m_data->values;
     painter.setPen(QPen(tokens().accent, 1.5));
-    const auto columns = static_cast<std::size_t>(box.width());
-    if (v.size() <= columns * 2) {
-        QPainterPath path;
-        for (std::size_t i = 0; i < v.size(); ++i) {
-            const QPointF point(box.left()
-                    + box.width() * static_cast<double>(i)
-                        / std::max<double>(1, static_cast<double>(v.size() - 1)),
-                y(v[i]));
-            if (i == 0 || !std::isfinite(v[i]) || !std::isfinite(v[i - 1]))
-                path.moveTo(point);
-            else
-                path.lineTo(point);
-            if (v.size() <= 64)
-                path.addEllipse(point, 2, 2), path.moveTo(point);
-        }
-        painter.drawPath(path);
-    } else {
-        for (std::size_t x = 0; x < columns; ++x) {
-            const auto from = v.begin() + static_cast<std::ptrdiff_t>(v.size() * x / columns);
-            const auto to = v.begin() + static_cast<std::ptrdiff_t>(v.size() * (x + 1) / columns);
-            const auto [least, greatest] = std::minmax_element(from, to);
-            const auto at = box.left() + static_cast<double>(x);
-            painter.drawLine(QPointF(at, y(*least)), QPointF(at, y(*greatest) - 1));
-        }
+    painter.setBrush(Qt::NoBrush);
+    QPainterPath path;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        const QPointF point(placeX(box, static_cast<int>(i)), valueY(box, v[i]));
+        if (i == 0 || !std::isfinite(v[i]) || !std::isfinite(v[i - 1]))
+            path.moveTo(point);
+        else
+            path.lineTo(point);
     }
-    if (m_hover >= 0 && m_hover < static_cast<int>(v.size())) {
-        const auto x =
-            box.left() + box.width() * m_hover / std::max<double>(1, static_cast<double>(v.size() - 1));
-        painter.setPen(tokens().secondary);
-        painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
-        painter.setPen(tokens().text);
-        painter.drawText(box, Qt::AlignTop | Qt::AlignRight,
-            QStringLiteral("[%1] %2").arg(m_hover).arg(v[static_cast<std::size_t>(m_hover)], 0, 'g', 6));
+    painter.drawPath(path);
+    if (v.size() > 64)
+        return;
+    painter.setBrush(tokens().accent);
+    for (std::size_t i = 0; i < v.size(); ++i)
+        if (std::isfinite(v[i]))
+            painter.drawEllipse(QPointF(placeX(box, static_cast<int>(i)), valueY(box, v[i])), 2, 2);
+}
+
+void VectorCanvas::paintOutline(QPainter& painter, const QRectF& box)
+{
+    const auto& v = m_data->values;
+    const auto columns = static_cast<std::size_t>(box.width());
+    painter.setPen(QPen(tokens().accent, 1.5));
+    for (std::size_t x = 0; x < columns; ++x) {
+        double least = HUGE_VAL;
+        double greatest = -HUGE_VAL;
+        for (auto i = v.size() * x / columns; i < v.size() * (x + 1) / columns; ++i)
+            if (std::isfinite(v[i])) {
+                least = std::min(least, v[i]);
+                greatest = std::max(greatest, v[i]);
+            }
+        const auto at = box.left() + static_cast<double>(x);
+        if (least <= greatest)
+            painter.drawLine(QPointF(at, valueY(box, least)), QPointF(at, valueY(box, greatest) - 1));
     }
 }
 
 void VectorCanvas::paintHistogram(QPainter& painter, const QRectF& box)
 {
-    std::vector<std::size_t> bins(histogramBins);
-    for (const auto value : *m_values)
-        if (std::isfinite(value)) {
-            const auto at = (value - m_low) / (m_high - m_low) * histogramBins;
-            ++bins[std::min<std::size_t>(static_cast<std::size_t>(at), histogramBins - 1)];
-        }
-    const auto highest = static_cast<double>(*std::max_element(bins.begin(), bins.end()));
-    painter.setPen(tokens().secondary);
-    painter.drawText(QRectF(0, box.top() - 8, vectorAxis - space::s, 16), Qt::AlignRight,
-        countText(static_cast<std::int64_t>(highest)));
-    painter.drawText(QRectF(box.left(), box.bottom(), 120, 16), Qt::AlignLeft, shortValue(m_low));
-    painter.drawText(QRectF(box.right() - 120, box.bottom(), 120, 16), Qt::AlignRight, shortValue(m_high));
+    const auto highest = std::max(1.0, *std::ranges::max_element(m_data->bins));
     painter.setPen(Qt::NoPen);
-    painter.setBrush(tokens().accent);
-    const auto step = box.width() / histogramBins;
-    for (std::size_t i = 0; i < bins.size(); ++i) {
-        const auto tall = box.height() * static_cast<double>(bins[i]) / highest;
-        painter.drawRect(
-            QRectF(box.left() + step * static_cast<double>(i), box.bottom() - tall, step - 1, tall));
+    const auto step = box.width() / places();
+    for (int i = 0; i < places(); ++i) {
+        const auto here = m_data->bins[static_cast<std::size_t>(i)];
+        // Even one in a million is seen.
+        const auto tall = here > 0 ? std::max(1.0, box.height() * here / highest) : 0;
+        painter.setBrush(i == current() ? tokens().text : tokens().accent);
+        painter.drawRect(QRectF(box.left() + step * i, box.bottom() - tall, std::max(1.0, step - 1), tall));
     }
+}
+
+void VectorCanvas::paintCursor(QPainter& painter, const QRectF& box)
+{
+    const QRectF top(box.left(), 2, box.width(), vectorTop - 6);
+    if (current() < 0 || current() >= places()) {
+        painter.setPen(tokens().secondary);
+        painter.drawText(top, Qt::AlignVCenter | Qt::AlignRight,
+            m_data->outline && m_form == Form::Line
+                ? ViewersText::tr("outline of %1 numbers: the least and the greatest of each stretch")
+                      .arg(countText(m_data->total))
+                : hasFocus() ? ViewersText::tr("arrow keys read out")
+                             : QString());
+        return;
+    }
+    if (m_form == Form::Line) {
+        const auto x = placeX(box, current());
+        painter.setPen(tokens().secondary);
+        painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
+        if (const auto value = m_data->values[static_cast<std::size_t>(current())]; std::isfinite(value)) {
+            painter.setPen(QPen(tokens().text, 1));
+            painter.setBrush(tokens().accent);
+            painter.drawEllipse(QPointF(x, valueY(box, value)), 3.5, 3.5);
+        }
+    }
+    painter.setPen(tokens().text);
+    painter.drawText(top, Qt::AlignVCenter | Qt::AlignRight, readOut(current()));
 }
 
 void VectorCanvas::mouseMoveEvent(QMouseEvent* event)
 {
-    if (!m_values || m_form != Form::Line)
+    if (places() == 0)
         return;
-    const auto share = (event->position().x() - vectorAxis) / std::max(1, width() - vectorAxis - space::m);
-    m_hover = qRound(std::clamp(share, 0.0, 1.0) * static_cast<double>(m_values->size() - 1));
+    m_hover = placeAt(event->position().x());
     update();
+}
+
+void VectorCanvas::mousePressEvent(QMouseEvent* event)
+{
+    if (places() > 0)
+        moveTo(placeAt(event->position().x()));
 }
 
 void VectorCanvas::leaveEvent(QEvent*)
 {
     m_hover = -1;
     update();
+}
+
+void VectorCanvas::moveTo(int at)
+{
+    m_hover = -1;
+    m_current = std::clamp(at, 0, places() - 1);
+    setAccessibleDescription(readOut(m_current));
+    update();
+}
+
+void VectorCanvas::keyPressEvent(QKeyEvent* event)
+{
+    if (places() == 0)
+        return QWidget::keyPressEvent(event);
+    const auto far = std::max(1, places() / 20);
+    switch (event->key()) {
+    case Qt::Key_Right:
+        return moveTo(m_current + 1);
+    case Qt::Key_Left:
+        return moveTo(m_current - 1);
+    case Qt::Key_PageDown:
+        return moveTo(m_current + far);
+    case Qt::Key_PageUp:
+        return moveTo(m_current - far);
+    case Qt::Key_Home:
+        return moveTo(0);
+    case Qt::Key_End:
+        return moveTo(places() - 1);
+    default:
+        QWidget::keyPressEvent(event);
+    }
 }
 
 VectorView::VectorView(QWidget* parent) : QWidget(parent)
@@ -172,8 +326,8 @@ VectorView::VectorView(QWidget* parent) : QWidget(parent)
     m_top->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_top->setAlignment(Qt::AlignTop);
     m_top->setMargin(space::m);
-    m_line = new VectorCanvas;
-    m_histogram = new VectorCanvas;
+    m_line = new VectorCanvas(VectorCanvas::Form::Line);
+    m_histogram = new VectorCanvas(VectorCanvas::Form::Histogram);
     auto* tabs = new QTabWidget;
     tabs->addTab(m_line, ViewersText::tr("Line"));
     tabs->addTab(m_histogram, ViewersText::tr("Histogram"));
@@ -214,25 +368,69 @@ QString VectorView::statistics(const std::vector<double>& values)
     return text;
 }
 
-void VectorView::setStatistics(const QString& text)
-{
-    m_statistics->setText(text);
-}
-
 void VectorView::setValues(std::vector<double> values)
 {
-    m_values = std::move(values);
-    m_statistics->setText(statistics(m_values));
-    m_line->setValues(&m_values, VectorCanvas::Form::Line);
-    m_histogram->setValues(&m_values, VectorCanvas::Form::Histogram);
-    std::vector<std::size_t> order(m_values.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto count = std::min<std::size_t>(20, order.size());
+    m_data = {std::move(values), false, 0, {}, 0, 1};
+    m_data.total = std::ssize(m_data.values);
+    m_statistics->setText(statistics(m_data.values));
+    m_statistics->show();
+    showData();
+}
+
+void VectorView::setOutline(std::vector<double> values, std::int64_t total)
+{
+    m_data = {std::move(values), true, total, {}, 0, 1};
+    m_statistics->hide(); // those of an outline would be others
+    showData();
+}
+
+void VectorView::setHistogram(std::vector<double> bins, double low, double high)
+{
+    m_data.bins = std::move(bins);
+    m_data.low = low;
+    m_data.high = high;
+    m_line->setData(&m_data);
+    m_histogram->setData(&m_data);
+}
+
+void VectorView::showData()
+{
+    double low = HUGE_VAL;
+    double high = -HUGE_VAL;
+    for (const auto value : m_data.values)
+        if (std::isfinite(value)) {
+            low = std::min(low, value);
+            high = std::max(high, value);
+        }
+    std::vector<double> bins;
+    // The sizes in an outline are not those of the numbers.
+    if (low <= high && !m_data.outline) {
+        const auto wide = high > low ? high - low : 1;
+        bins.resize(histogramBins);
+        for (const auto value : m_data.values)
+            if (std::isfinite(value))
+                ++bins[std::min<std::size_t>(
+                    static_cast<std::size_t>((value - low) / wide * histogramBins), histogramBins - 1)];
+    }
+    setHistogram(std::move(bins), low <= high ? low : 0, low <= high ? high : 0);
+    listLargest();
+}
+
+void VectorView::listLargest()
+{
+    const auto& values = m_data.values;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (std::isfinite(values[i]))
+            order.push_back(i);
+    const auto count = std::min<std::size_t>(largestListed, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-        [this](auto a, auto b) { return std::abs(m_values[a]) > std::abs(m_values[b]); });
+        [&values](auto a, auto b) { return std::abs(values[a]) > std::abs(values[b]); });
     QStringList lines;
+    lines += m_data.outline ? ViewersText::tr("   about    largest by size")
+                            : ViewersText::tr("   index    largest by size");
     for (std::size_t i = 0; i < count; ++i)
-        lines += QStringLiteral("%1  %2").arg(order[i], 8).arg(m_values[order[i]], 14, 'g', 6);
+        lines += QStringLiteral("%1  %2").arg(m_data.indexOf(order[i]), 8).arg(values[order[i]], 14, 'g', 6);
     m_top->setText(lines.join(QLatin1Char('\n')));
 }
 

@@ -96,7 +96,7 @@ def surprise(text: str = "the cat sat on the hovercraft", seed: int = 0) -> dict
     for number, word in enumerate(text.split(" ")):
         score = min(1.0, len(word) / 12 + chance.random() * 0.3)
         tokens.append({"text": word if number == 0 else " " + word, "score": round(score, 3)})
-    return {"kind": "tokens", "tokens": tokens}
+    return {"kind": "tokens", "scores": "surprise", "tokens": tokens}
 
 
 @expose
