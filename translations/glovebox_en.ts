@@ -4,6 +4,23 @@
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <TS version="2.1" language="en_GB">
 <context>
+    <name>inspector</name>
+    <message numerus="yes">
+        <source>%n call(s)</source>
+        <translation>
+            <numerusform>%n call</numerusform>
+            <numerusform>%n calls</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n call(s) written to %1</source>
+        <translation>
+            <numerusform>%n call written to %1</numerusform>
+            <numerusform>%n calls written to %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>home</name>
     <message numerus="yes">
         <source>about %n minute(s)</source>

@@ -160,6 +160,12 @@ void Banner::resizeEvent(QResizeEvent* event)
     m_body->setAlignment(m_actions, narrow ? Qt::AlignLeft : Qt::Alignment());
 }
 
+void Banner::focusDetails()
+{
+    openDetails();
+    m_details->setFocus(Qt::OtherFocusReason);
+}
+
 void Banner::openDetails()
 {
     if (!m_details->isVisibleTo(this) && !m_details->document()->isEmpty())

@@ -30,6 +30,7 @@ public:
     void show(Tone tone, const QString& title, const QString& why = {}, const QString& details = {});
     void showError(const QString& what, const Error& error);
     void openDetails();
+    void focusDetails(); // for the keyboard: they can be scrolled and copied
     // Shown at the right, in a narrow place below; removed by the next show().
     void addAction(const QString& text, std::function<void()> act);
     void dismiss();

@@ -13,6 +13,11 @@
 #include "theme.h"
 
 namespace gb::ui {
+namespace {
+
+constexpr int lowPlace = 200;
+
+} // namespace
 
 EmptyState::EmptyState(
     const QString& iconName, const QString& title, const QString& sentence, QWidget* parent)
@@ -41,11 +46,30 @@ EmptyState::EmptyState(
     row->addStretch(1);
     m_column->addLayout(row);
     m_column->addStretch(3);
-    const auto paint = [this] {
+    paintIcon();
+    connect(&Theme::instance(), &Theme::changed, this, &EmptyState::paintIcon);
+}
+
+void EmptyState::paintIcon()
+{
+    if (!m_iconName.isEmpty())
         m_icon->setPixmap(iconPixmap(m_iconName, 40, tokens().disabled, devicePixelRatioF()));
-    };
-    paint();
-    connect(&Theme::instance(), &Theme::changed, this, paint);
+}
+
+// In a low place the words come first.
+void EmptyState::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    const bool isLow = height() < lowPlace;
+    m_icon->setVisible(!isLow);
+    const auto edge = isLow ? space::xs : space::xl;
+    m_column->setContentsMargins(space::m, edge, space::m, edge);
+}
+
+void EmptyState::setIcon(const QString& iconName)
+{
+    m_iconName = iconName;
+    paintIcon();
 }
 
 void EmptyState::setTexts(const QString& title, const QString& sentence)
@@ -54,13 +78,20 @@ void EmptyState::setTexts(const QString& title, const QString& sentence)
     m_sentence->setText(sentence);
 }
 
-void EmptyState::setAction(const QString& text, std::function<void()> act)
+void EmptyState::setAction(const QString& text, std::function<void()> act, bool primary)
 {
-    delete m_button;
-    m_button = makeButton(text, ButtonKind::Primary);
-    connect(m_button, &QPushButton::clicked, this, std::move(act));
-    m_column->insertSpacing(m_column->count() - 1, space::s);
-    m_column->insertWidget(m_column->count() - 1, m_button, 0, Qt::AlignHCenter);
+    if (!m_button) {
+        if (text.isEmpty())
+            return;
+        m_button = makeButton(text, primary ? ButtonKind::Primary : ButtonKind::Normal);
+        m_column->insertSpacing(m_column->count() - 1, space::s);
+        m_column->insertWidget(m_column->count() - 1, m_button, 0, Qt::AlignHCenter);
+    }
+    m_button->disconnect(this);
+    m_button->setText(text);
+    m_button->setVisible(!text.isEmpty());
+    if (act)
+        connect(m_button, &QPushButton::clicked, this, std::move(act));
 }
 
 void EmptyState::setCommand(const QString& command)

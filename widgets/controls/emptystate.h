@@ -22,11 +22,18 @@ public:
     explicit EmptyState(
         const QString& iconName, const QString& title, const QString& sentence, QWidget* parent = nullptr);
     void setTexts(const QString& title, const QString& sentence);
-    void setAction(const QString& text, std::function<void()> act);
+    void setIcon(const QString& iconName);
+    // None with an empty text. Where the page has its primary action elsewhere, this is not a second one.
+    void setAction(const QString& text, std::function<void()> act, bool primary = true);
     // A line in the fixed font that can be selected: the command that does the same.
     void setCommand(const QString& command);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void paintIcon();
+
     QString m_iconName;
     QLabel* m_icon = nullptr;
     QLabel* m_title = nullptr;

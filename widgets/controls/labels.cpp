@@ -14,7 +14,13 @@ void setTextRole(QLabel* label, TextRole role)
 {
     static constexpr const char* names[] = {
         "body", "title", "heading", "section", "strong", "secondary", "caption", "mono", "error"};
-    label->setProperty("gbText", QLatin1String(names[static_cast<int>(role)]));
+    const QLatin1String name(names[static_cast<int>(role)]);
+    if (label->property("gbText").toString() == name)
+        return;
+    label->setProperty("gbText", name);
+    // One that nobody has seen yet is styled when it is shown.
+    if (!label->testAttribute(Qt::WA_WState_Polished))
+        return;
     label->style()->unpolish(label);
     label->style()->polish(label);
 }
@@ -49,11 +55,13 @@ void ElidedLabel::setElidedText(const QString& text)
 
 QSize ElidedLabel::minimumSizeHint() const
 {
+    ensurePolished();
     return {fontMetrics().averageCharWidth() * 4, QLabel::minimumSizeHint().height()};
 }
 
 QSize ElidedLabel::sizeHint() const
 {
+    ensurePolished();
     return {fontMetrics().horizontalAdvance(m_full) + 2, QLabel::sizeHint().height()};
 }
 

@@ -55,7 +55,7 @@ void ArgumentForm::setSchema(const Json& inputSchema)
         m_fields->hide();
         m_fields->deleteLater();
     }
-    m_fields = new ObjectField(inputSchema, m_root, 0);
+    m_fields = new ObjectField(inputSchema, m_root, 0, m_column->parentWidget());
     m_column->insertWidget(0, m_fields);
     m_none->setVisible(m_fields->rows().isEmpty());
     connect(m_fields, &SchemaField::edited, this, [this] {

@@ -23,6 +23,7 @@ namespace gb::ui {
 namespace {
 
 constexpr int deepestForm = 5; // below it is JSON: recursive schemas have no end
+constexpr int resetTall = 20;
 constexpr int longestForm = 100; // items of a list with fields of their own
 
 bool isRequired(const Json& schema, const std::string& name)
@@ -35,38 +36,39 @@ bool isRequired(const Json& schema, const std::string& name)
 
 } // namespace
 
-SchemaField* makeSchemaField(const Json& schema, const std::shared_ptr<const SchemaRoot>& root, int depth)
+SchemaField* makeSchemaField(
+    const Json& schema, const std::shared_ptr<const SchemaRoot>& root, int depth, QWidget* parent)
 {
     using Kind = SchemaNode::Kind;
     auto node = readSchema(schema, *root);
     const auto fields =
         node.kind == Kind::Object ? static_cast<int>(objectOr(node.json, "properties").size()) : 1;
     if (depth > deepestForm || root->fieldsLeft < fields)
-        return new JsonField;
+        return new JsonField(parent);
     root->fieldsLeft -= fields;
     switch (node.kind) {
     case Kind::Text:
-        return new TextField(node.json);
+        return new TextField(node.json, parent);
     case Kind::Integer:
-        return new NumberField(node.json, true);
+        return new NumberField(node.json, true, parent);
     case Kind::Number:
-        return new NumberField(node.json, false);
+        return new NumberField(node.json, false, parent);
     case Kind::Boolean:
-        return new BooleanField;
+        return new BooleanField(parent);
     case Kind::Null:
-        return new NullField;
+        return new NullField(parent);
     case Kind::Choice:
-        return new ChoiceField(std::move(node.choices));
+        return new ChoiceField(std::move(node.choices), parent);
     case Kind::List:
-        return new ListField(node.json, root, depth);
+        return new ListField(node.json, root, depth, parent);
     case Kind::Object:
-        return new ObjectField(node.json, root, depth);
+        return new ObjectField(node.json, root, depth, parent);
     case Kind::Union:
-        return new UnionField(std::move(node.choices), root, depth);
+        return new UnionField(std::move(node.choices), root, depth, parent);
     case Kind::Any:
-        return new JsonField;
+        return new JsonField(parent);
     }
-    return new JsonField;
+    return new JsonField(parent);
 }
 
 FieldRow::FieldRow(const std::string& name, const Json& schema, const std::shared_ptr<const SchemaRoot>& root,
@@ -74,44 +76,29 @@ FieldRow::FieldRow(const std::string& name, const Json& schema, const std::share
     : QWidget(parent), m_name(name), m_initial(initialValue(schema, *root)), m_required(required),
       m_present(required)
 {
-    m_field = makeSchemaField(schema, root, depth);
+    m_field = makeSchemaField(schema, root, depth, this);
     const auto title = QString::fromStdString(name);
     m_field->setAccessibleName(title);
     if (auto* focus = m_field->focusProxy())
         focus->setAccessibleName(title);
-    m_title = new ElidedLabel(title, required ? TextRole::Strong : TextRole::Body);
+    m_title = new ElidedLabel(title, required ? TextRole::Strong : TextRole::Body, this);
     m_title->setBuddy(m_field);
-    auto* kind = makeLabel(QString::fromStdString(schemaName(schema, *root)), TextRole::Caption);
-    auto* reset = makeIconButton(QStringLiteral("undo"), FormsText::tr("Back to the default: %1").arg(title));
-    m_reset = reset;
-    connect(reset, &QToolButton::clicked, this, [this] {
-        setAbsent();
-        Q_EMIT edited();
-    });
-    auto* top = new QHBoxLayout;
-    top->setSpacing(space::s);
-    top->addWidget(m_title);
-    top->addWidget(kind);
-    top->addStretch();
-    top->addWidget(reset);
-    reset->setFixedHeight(20);
-    auto policy = reset->sizePolicy();
-    policy.setRetainSizeWhenHidden(true);
-    reset->setSizePolicy(policy);
-    m_problem = makeLabel({}, TextRole::Error);
-    m_problem->setWordWrap(true);
-    m_problem->hide();
+    m_top = new QHBoxLayout;
+    m_top->setSpacing(space::s);
+    m_top->addWidget(m_title);
+    m_top->addWidget(makeLabel(QString::fromStdString(schemaName(schema, *root)), TextRole::Caption, this));
+    m_top->addStretch();
+    m_top->addStrut(resetTall); // the line is as high without the button
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, space::s);
     layout->setSpacing(2);
-    layout->addLayout(top);
+    layout->addLayout(m_top);
     layout->addWidget(m_field);
     if (const auto text = textField(readSchema(schema, *root).json, "description"); !text.isEmpty()) {
-        auto* description = makeLabel(text.left(1000), TextRole::Caption);
+        auto* description = makeLabel(text.left(1000), TextRole::Caption, this);
         description->setWordWrap(true);
         layout->addWidget(description);
     }
-    layout->addWidget(m_problem);
     m_field->setValue(m_initial);
     setPresent(required);
     connect(m_field, &SchemaField::edited, this, [this] {
@@ -121,10 +108,43 @@ FieldRow::FieldRow(const std::string& name, const Json& schema, const std::share
     });
 }
 
+// Made when it is needed: most fields of a long form stay as they are.
+void FieldRow::showReset(bool shown)
+{
+    if (!m_reset && shown) {
+        auto* reset = makeIconButton(
+            QStringLiteral("undo"), FormsText::tr("Back to the default: %1").arg(m_title->fullText()), this);
+        reset->setFixedHeight(resetTall);
+        connect(reset, &QToolButton::clicked, this, [this] {
+            setAbsent();
+            Q_EMIT edited();
+        });
+        m_top->addWidget(reset);
+        // After the field, as it was made.
+        QWidget::setTabOrder(m_field, reset);
+        m_reset = reset;
+    }
+    if (m_reset)
+        m_reset->setVisible(shown);
+}
+
+void FieldRow::showProblem(const QString& problem)
+{
+    if (!m_problem && !problem.isEmpty()) {
+        m_problem = makeLabel({}, TextRole::Error, this);
+        m_problem->setWordWrap(true);
+        layout()->addWidget(m_problem);
+    }
+    if (!m_problem)
+        return;
+    m_problem->setText(problem);
+    m_problem->setVisible(!problem.isEmpty());
+}
+
 void FieldRow::setPresent(bool present)
 {
     m_present = present || m_required;
-    m_reset->setVisible(m_present && !m_required);
+    showReset(m_present && !m_required);
     setTextRole(m_title, m_present ? TextRole::Strong : TextRole::Body);
 }
 
@@ -144,14 +164,13 @@ void FieldRow::setAbsent()
 {
     m_field->setValue(m_initial);
     setPresent(false);
-    m_problem->hide();
+    showProblem({});
 }
 
 bool FieldRow::check()
 {
     const auto problem = m_present ? m_field->problem() : QString();
-    m_problem->setText(problem);
-    m_problem->setVisible(!problem.isEmpty());
+    showProblem(problem);
     return problem.isEmpty();
 }
 
@@ -164,7 +183,7 @@ ObjectField::ObjectField(
     layout->setSpacing(space::xs);
     const auto properties = objectOr(schema, "properties");
     for (const auto& [name, property] : properties.items()) {
-        auto* row = new FieldRow(name, property, root, isRequired(schema, name), depth + 1);
+        auto* row = new FieldRow(name, property, root, isRequired(schema, name), depth + 1, this);
         connect(row, &FieldRow::edited, this, &SchemaField::edited);
         layout->addWidget(row);
         m_rows += row;
@@ -214,7 +233,7 @@ ListField::ListField(
     m_rows->setSpacing(space::xs);
     auto* add = makeButton(FormsText::tr("Add"), ButtonKind::Link, QStringLiteral("plus"));
     auto* paste = makeButton(FormsText::tr("Paste a JSON list"), ButtonKind::Link);
-    m_count = makeLabel({}, TextRole::Caption);
+    m_count = makeLabel({}, TextRole::Caption, this);
     connect(add, &QPushButton::clicked, this, [this] {
         addItem(initialValue(m_items, *m_root))->setFocus();
         Q_EMIT edited();
@@ -235,11 +254,11 @@ ListField::ListField(
 
 SchemaField* ListField::addItem(const Json& value)
 {
-    auto* row = new QWidget;
-    auto* field = makeSchemaField(m_items, m_root, m_depth + 1);
+    auto* row = new QWidget(this);
+    auto* field = makeSchemaField(m_items, m_root, m_depth + 1, row);
     field->setValue(value);
-    auto* up = makeIconButton(QStringLiteral("chevron-up"), FormsText::tr("Move up"));
-    auto* remove = makeIconButton(QStringLiteral("trash"), FormsText::tr("Remove"));
+    auto* up = makeIconButton(QStringLiteral("chevron-up"), FormsText::tr("Move up"), row);
+    auto* remove = makeIconButton(QStringLiteral("trash"), FormsText::tr("Remove"), row);
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
@@ -325,7 +344,7 @@ UnionField::UnionField(
     std::vector<Json> choices, const std::shared_ptr<const SchemaRoot>& root, int depth, QWidget* parent)
     : SchemaField(parent), m_choices(std::move(choices)), m_root(root), m_depth(depth)
 {
-    m_switch = new QComboBox;
+    m_switch = new QComboBox(this);
     m_switch->setAccessibleName(FormsText::tr("Kind of value"));
     for (const auto& choice : m_choices) {
         const auto title = textField(choice, "title");
@@ -353,7 +372,7 @@ void UnionField::choose(int index, const Json& value)
         m_field->deleteLater();
     }
     m_switch->setCurrentIndex(index);
-    m_field = makeSchemaField(m_choices.at(static_cast<std::size_t>(index)), m_root, m_depth + 1);
+    m_field = makeSchemaField(m_choices.at(static_cast<std::size_t>(index)), m_root, m_depth + 1, this);
     m_field->setValue(value);
     connect(m_field, &SchemaField::edited, this, &SchemaField::edited);
     m_place->addWidget(m_field);

@@ -9,10 +9,13 @@
 #include "schemafield.h"
 
 class QComboBox;
+class QHBoxLayout;
 class QLabel;
 class QVBoxLayout;
 
 namespace gb::ui {
+
+class ElidedLabel;
 
 // A label over a field, its description, whether it is sent at all, and what is wrong with it.
 class FieldRow final : public QWidget
@@ -36,13 +39,16 @@ Q_SIGNALS:
 
 private:
     void setPresent(bool present);
+    void showReset(bool shown);
+    void showProblem(const QString& problem);
 
     std::string m_name;
     Json m_initial;
     bool m_required;
     bool m_present;
     SchemaField* m_field = nullptr;
-    QLabel* m_title = nullptr;
+    ElidedLabel* m_title = nullptr;
+    QHBoxLayout* m_top = nullptr;
     QLabel* m_problem = nullptr;
     QWidget* m_reset = nullptr;
 };

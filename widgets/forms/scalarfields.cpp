@@ -37,9 +37,9 @@ QHBoxLayout* rowLayout(QWidget* widget)
     return layout;
 }
 
-QPlainTextEdit* makeSmallEditor(int lines)
+QPlainTextEdit* makeSmallEditor(int lines, QWidget* parent)
 {
-    auto* editor = new QPlainTextEdit;
+    auto* editor = new QPlainTextEdit(parent);
     editor->setTabChangesFocus(true);
     editor->setFixedHeight(editor->fontMetrics().lineSpacing() * lines + 2 * space::s);
     return editor;
@@ -54,10 +54,10 @@ QString choiceText(const Json& choice)
 
 TextField::TextField(const Json& schema, QWidget* parent) : SchemaField(parent)
 {
-    m_line = new QLineEdit;
+    m_line = new QLineEdit(this);
     if (const auto limit = integerOr(schema, "maxLength"); limit > 0 && limit < 1'000'000)
         m_line->setMaxLength(static_cast<int>(limit));
-    auto* grow = makeIconButton(QStringLiteral("text"), FormsText::tr("Several lines"));
+    auto* grow = makeIconButton(QStringLiteral("text"), FormsText::tr("Several lines"), this);
     m_grow = grow;
     connect(
         grow, &QToolButton::clicked, this, [this] { setLong(!m_editor || !m_editor->isVisibleTo(this)); });
@@ -72,7 +72,7 @@ void TextField::setLong(bool isLong)
 {
     const auto text = QString::fromStdString(value().get<std::string>());
     if (isLong && !m_editor) {
-        m_editor = makeSmallEditor(editorLines);
+        m_editor = makeSmallEditor(editorLines, this);
         m_editor->setAccessibleName(m_line->accessibleName());
         static_cast<QHBoxLayout*>(layout())->insertWidget(1, m_editor, 1);
         connect(m_editor, &QPlainTextEdit::textChanged, this, &SchemaField::edited);
@@ -117,14 +117,14 @@ NumberField::NumberField(const Json& schema, bool integer, QWidget* parent)
       m_minimum(numberOr(schema, "minimum", numberOr(schema, "exclusiveMinimum", -HUGE_VAL))),
       m_maximum(numberOr(schema, "maximum", numberOr(schema, "exclusiveMaximum", HUGE_VAL)))
 {
-    m_line = new QLineEdit;
+    m_line = new QLineEdit(this);
     m_line->setMaximumWidth(200);
     auto* layout = rowLayout(this);
     layout->addWidget(m_line, 1);
     setFocusProxy(m_line);
     connect(m_line, &QLineEdit::textEdited, this, &SchemaField::edited);
     if (std::isfinite(m_minimum) && std::isfinite(m_maximum) && m_minimum < m_maximum) {
-        m_slider = new QSlider(Qt::Horizontal);
+        m_slider = new QSlider(Qt::Horizontal, this);
         m_slider->setRange(0, sliderSteps);
         layout->addWidget(m_slider, 2);
         connect(m_slider, &QSlider::valueChanged, this, [this](int step) {
@@ -185,7 +185,7 @@ QString NumberField::problem() const
 
 BooleanField::BooleanField(QWidget* parent) : SchemaField(parent)
 {
-    m_box = new QCheckBox;
+    m_box = new QCheckBox(this);
     rowLayout(this)->addWidget(m_box);
     setFocusProxy(m_box);
     connect(m_box, &QCheckBox::clicked, this, &SchemaField::edited);
@@ -204,7 +204,7 @@ void BooleanField::setValue(const Json& value)
 ChoiceField::ChoiceField(std::vector<Json> choices, QWidget* parent)
     : SchemaField(parent), m_choices(std::move(choices))
 {
-    m_combo = new QComboBox;
+    m_combo = new QComboBox(this);
     m_combo->setEditable(m_choices.size() > 50);
     m_combo->setInsertPolicy(QComboBox::NoInsert);
     m_combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -254,12 +254,12 @@ QString ChoiceField::problem() const
 
 NullField::NullField(QWidget* parent) : SchemaField(parent)
 {
-    rowLayout(this)->addWidget(makeLabel(QStringLiteral("null"), TextRole::Mono));
+    rowLayout(this)->addWidget(makeLabel(QStringLiteral("null"), TextRole::Mono, this));
 }
 
 JsonField::JsonField(QWidget* parent) : SchemaField(parent)
 {
-    m_editor = makeSmallEditor(3);
+    m_editor = makeSmallEditor(3, this);
     m_editor->setFont(Theme::instance().monospace());
     m_editor->setPlaceholderText(FormsText::tr("JSON"));
     m_editor->setPlainText(QStringLiteral("null"));

@@ -29,8 +29,9 @@ Q_SIGNALS:
     void edited();
 };
 
-// The root is kept by the form and lives as long as its fields.
+// The root is kept by the form and lives as long as its fields. A field is made inside what will hold it: a
+// finished tree that moves into another one is styled anew, widget by widget.
 SchemaField* makeSchemaField(
-    const Json& schema, const std::shared_ptr<const SchemaRoot>& root, int depth = 0);
+    const Json& schema, const std::shared_ptr<const SchemaRoot>& root, int depth, QWidget* parent);
 
 } // namespace gb::ui

@@ -40,7 +40,9 @@ namespace {
 
 constexpr int itemsRedrawMs = 200;
 constexpr int statisticsSoonMs = 400; // calls in a row are counted once
+constexpr int runningSoonMs = 250; // a quick call does not blink
 constexpr int resultTab = 0;
+constexpr int outputTab = 1;
 constexpr int detailsTab = 2;
 constexpr int seenTab = 3;
 constexpr int sourceTab = 4;
@@ -63,6 +65,13 @@ CallPanel::CallPanel(api::Client& client, QWidget* parent) : QWidget(parent), m_
     m_statisticsSoon.setSingleShot(true);
     m_statisticsSoon.setInterval(statisticsSoonMs);
     connect(&m_statisticsSoon, &QTimer::timeout, this, &CallPanel::askStatistics);
+    m_runningSoon.setSingleShot(true);
+    m_runningSoon.setInterval(runningSoonMs);
+    connect(&m_runningSoon, &QTimer::timeout, this, &CallPanel::showRunning);
+    connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
+        if (topic == QLatin1String("calls"))
+            followCall();
+    });
     connect(&m_client, &api::Client::notified, this,
         [this](const QString& method, const Json& params, const QByteArray& attachment) {
             if (method == QLatin1String("calls.event") && stringOr(params, "call") == m_call)
@@ -238,14 +247,9 @@ void CallPanel::setFunction(const FunctionList::Function& function)
     // Somebody at work in the editor stays there.
     if (m_tabs->currentIndex() == sourceTab && !m_source->isChanged())
         m_source->showSource(m_interface, m_functionLine);
-    m_call.clear();
-    m_banner->dismiss();
-    m_progress->hide();
-    m_result->clear();
-    m_output->clear();
+    beginCall({});
     setDetails({});
-    m_timing->clear();
-    m_state->setState(InspectorText::tr("not called yet"), Tone::Neutral);
+    showNotCalled();
     setRunning(false);
 }
 
@@ -259,12 +263,14 @@ void CallPanel::beginCall(const std::string& call)
     m_call = call;
     m_items.clear();
     m_itemsSoon.stop();
+    m_runningSoon.stop();
+    m_followed = false;
     m_forced = false;
     m_banner->dismiss();
     m_progress->hide();
     m_output->clear();
     m_timing->clear();
-    m_tabs->setTabText(1, InspectorText::tr("Output"));
+    m_tabs->setTabText(outputTab, InspectorText::tr("Output"));
 }
 
 // What comes of a call is not left behind the editor.
@@ -293,7 +299,9 @@ void CallPanel::run()
     showResultTab();
     const auto call = newId(); // the op is the call's id, so that its events are known before the answer
     beginCall(call);
-    m_state->setState(InspectorText::tr("running"), Tone::Accent, wallMs());
+    m_since = wallMs();
+    m_state->setState(InspectorText::tr("running"), Tone::Accent, m_since);
+    m_runningSoon.start();
     setRunning(true);
     const Json params = {{"interface", m_interface}, {"fn", m_functionName}, {"op", call}};
     const Json payload = {{"args", Json::array()}, {"kwargs", *arguments}};
@@ -316,139 +324,6 @@ void CallPanel::cancel()
     setRunning(m_running);
 }
 
-void CallPanel::onEvent(const Json& event, const QByteArray& attachment)
-{
-    const auto kind = stringOr(event, "event");
-    if (kind == "progress") {
-        ProgressSpec spec;
-        spec.title = QString::fromStdString(m_functionName);
-        spec.message = textField(event, "message");
-        spec.state = QStringLiteral("running");
-        spec.done = numberOr(event, "done");
-        spec.total = numberOr(event, "total");
-        m_progress->setProgress(spec);
-        m_progress->show();
-    } else if (kind == "output") {
-        m_output->append(stringOr(event, "text"));
-        m_tabs->setTabText(1, InspectorText::tr("Output ●"));
-    } else if (kind == "item") {
-        m_items += m_items.empty() ? "[" : ",";
-        m_items.append(attachment.constData(), static_cast<std::size_t>(attachment.size()));
-        if (!m_itemsSoon.isActive())
-            m_itemsSoon.start();
-    } else if (kind == "started") {
-        m_state->setState(InspectorText::tr("running"), Tone::Accent, wallMs());
-    }
-}
-
-void CallPanel::showItems()
-{
-    if (m_running && !m_items.empty())
-        m_result->setResult(m_items + "]");
-}
-
-void CallPanel::onAnswer(const std::string& call, Result<api::Answer> answer)
-{
-    Q_EMIT callEnded(QString::fromStdString(call));
-    if (!m_statisticsSoon.isActive())
-        m_statisticsSoon.start();
-    if (call != m_call)
-        return;
-    setRunning(false);
-    m_progress->hide();
-    m_itemsSoon.stop();
-    if (!answer) {
-        m_state->setState(InspectorText::tr("failed"), Tone::Error);
-        m_banner->showError(InspectorText::tr("The call did not go through"), answer.error());
-        return;
-    }
-    // A stream has no result of its own; what it handed out stays in sight.
-    const bool streamed = !m_items.empty() && (answer->attachment.empty() || answer->attachment == "null");
-    showRecord(answer->body, streamed ? m_items + "]" : answer->attachment);
-}
-
-void CallPanel::showCall(const QString& call, const FunctionList::Function* function)
-{
-    m_loading = true;
-    if (function)
-        setFunction(*function);
-    const auto id = call.toStdString();
-    showResultTab();
-    beginCall(id);
-    setRunning(false);
-    m_client.call(this, "calls.get", {{"call", id}}, [this, id](Result<api::Answer> answer) {
-        m_loading = false;
-        if (id != m_call)
-            return;
-        if (!answer) {
-            m_banner->showError(InspectorText::tr("The call could not be read"), answer.error());
-            return;
-        }
-        const auto name = stringOr(answer->body, "fn");
-        m_name->setElidedText(QString::fromStdString(name));
-        if (name == m_functionName)
-            m_form->setArguments(namedArguments(objectOr(answer->body, "args"), m_parameters));
-        showRecord(answer->body, answer->attachment);
-    });
-}
-
-void CallPanel::showRecord(const Json& record, const std::string& result)
-{
-    const auto state = textField(record, "state");
-    const auto tone = state == QLatin1String("ok") ? Tone::Success : StatePill::toneOf(state);
-    m_state->setState(state, tone);
-    m_timing->setTiming(objectOr(record, "ns"));
-    setDetails(recordRows(record));
-    if (const auto text = outputText(record); !text.empty()) {
-        m_output->clear();
-        m_output->append(text);
-        m_tabs->setTabText(1, InspectorText::tr("Output ●"));
-    }
-    if (state == QLatin1String("ok")) {
-        const auto stored = record.find("result");
-        if (!result.empty())
-            m_result->setResult(result);
-        else if (boolOr(record, "result_cut"))
-            m_banner->show(Tone::Info, InspectorText::tr("The result was too large to keep"),
-                InspectorText::tr("%1; its beginning: %2")
-                    .arg(
-                        bytesText(numberOr(record, "result_bytes")), textField(record, "preview").left(400)));
-        else
-            m_result->setResult(stored == record.end() ? "null" : stored->dump());
-        return;
-    }
-    m_result->clear();
-    showError(record);
-}
-
-// A dozen fields are not made again with every call while nobody sees them.
-void CallPanel::setDetails(QList<KeyValueList::Row> rows)
-{
-    m_detailRows = std::move(rows);
-    if (m_tabs->currentIndex() == detailsTab)
-        m_details->setRows(m_detailRows);
-}
-
-void CallPanel::showError(const Json& record)
-{
-    const auto error = objectOr(record, "error");
-    const auto type = textField(error, "type");
-    const auto state = stringOr(record, "state");
-    const bool cancelled = state == "cancelled";
-    const auto title = cancelled ? InspectorText::tr("Cancelled")
-        : state == "killed"      ? InspectorText::tr("Ended by force")
-        : type.isEmpty()         ? textField(error, "kind")
-                                 : type;
-    // What Python said stays as it is; what we say is a sentence.
-    const auto message = textField(error, "message");
-    m_banner->show(cancelled ? Tone::Warning : Tone::Error, title,
-        type.isEmpty() && !message.isEmpty() ? errorSentence({"", message.toStdString()}) : message,
-        tracebackText(error));
-    m_banner->openDetails();
-    if (const int line = lineInSource(error, m_client.items("interfaces"), m_interface); line > 0)
-        m_banner->addAction(InspectorText::tr("Go to line %1").arg(line), [this, line] { showSource(line); });
-}
-
 void CallPanel::showSource(int line)
 {
     if (m_interface.empty())
@@ -466,7 +341,7 @@ void CallPanel::focusArguments()
 
 void CallPanel::find()
 {
-    if (m_tabs->currentIndex() == 1)
+    if (m_tabs->currentIndex() == outputTab)
         m_output->find();
     else
         m_result->find();

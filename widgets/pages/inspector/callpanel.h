@@ -74,7 +74,15 @@ private:
     QWidget* createSeen();
     void onEvent(const Json& event, const QByteArray& attachment);
     void onAnswer(const std::string& call, Result<api::Answer> answer);
+    void readCall();
+    void followCall();
+    void endRunning();
+    void showNotCalled();
+    void showRunning();
+    void showProgress(const Json& progress);
+    void showUnanswered(const QString& title, const Error& error);
     void showRecord(const Json& record, const std::string& result);
+    void showCut(const Json& record);
     void setDetails(QList<KeyValueList::Row> rows);
     void showError(const Json& record);
     // The line in the interface file, in the editor; 0: where the function begins.
@@ -93,8 +101,11 @@ private:
     bool m_running = false;
     bool m_loading = false;
     bool m_forced = false;
+    bool m_followed = false; // it runs for somebody else, or was begun before it was looked at
+    std::int64_t m_since = 0; // when it began to run
     std::string m_items; // the streamed items as JSON text, without its end
     QTimer m_itemsSoon;
+    QTimer m_runningSoon;
     QTimer m_statisticsSoon;
     QList<KeyValueList::Row> m_detailRows;
 

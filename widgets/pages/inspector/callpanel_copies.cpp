@@ -25,8 +25,6 @@
 namespace gb::ui {
 namespace {
 
-constexpr int statisticsOver = 1000; // the newest calls
-
 Json itemOf(const api::Client& client, const std::string& interface)
 {
     const auto& items = client.items("interfaces");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <backend/base/shellword.h>
 #include <widgets/controls/numbers.h>
 #include <widgets/itemmodels/fields.h>
 
@@ -120,10 +121,9 @@ Result<std::string> outcomeText(const Result<api::Answer>& answer)
     return answer->body.value("result", Json()).dump();
 }
 
-QString shellQuoted(QString text)
+QString shellQuoted(const QString& text)
 {
-    text.replace(QLatin1Char('\''), QStringLiteral("'\\''"));
-    return QLatin1Char('\'') + text + QLatin1Char('\'');
+    return QString::fromStdString(shellWord(text.toStdString()));
 }
 
 QString curlCommand(const Json& interface, const std::string& function, const Json& kwargs)
@@ -155,21 +155,31 @@ QString mcpCall(const std::string& function, const Json& kwargs)
 QString callStatistics(const Json& calls, const std::string& function)
 {
     std::vector<std::int64_t> took;
-    int errors = 0;
+    int failed = 0;
+    int cancelled = 0;
     if (calls.is_array())
         for (const auto& call : calls)
             if (stringOr(call, "fn") == function) {
+                const auto state = stringOr(call, "state");
                 took.push_back(integerOr(call, "duration_ns"));
-                errors += stringOr(call, "state") == "ok" ? 0 : 1;
+                cancelled += state == "cancelled" ? 1 : 0;
+                failed += state == "ok" || state == "cancelled" ? 0 : 1;
             }
     if (took.empty())
         return {};
     std::ranges::sort(took);
     const auto at = [&took](std::size_t percent) { return took[(took.size() - 1) * percent / 100]; };
     using T = InspectorText;
-    return T::tr("Calls: %1 · without a result: %2 · p50 %3 · p95 %4")
-        .arg(countText(static_cast<std::int64_t>(took.size())), countText(errors), durationText(at(50)),
-            durationText(at(95)));
+    const auto count = static_cast<int>(took.size());
+    QStringList parts{count < statisticsOver ? T::tr("%n call(s)", nullptr, count)
+                                             : T::tr("the newest %1 calls").arg(countText(count))};
+    if (failed > 0)
+        parts += T::tr("%1 failed").arg(countText(failed));
+    if (cancelled > 0)
+        parts += T::tr("%1 cancelled").arg(countText(cancelled));
+    parts += count == 1 ? T::tr("took %1").arg(durationText(took.front()))
+                        : T::tr("median %1 · p95 %2").arg(durationText(at(50)), durationText(at(95)));
+    return parts.join(QStringLiteral(" · "));
 }
 
 } // namespace gb::ui

@@ -27,9 +27,11 @@ Result<std::string> outcomeText(const Result<api::Answer>& answer);
 QString curlCommand(const Json& interface, const std::string& function, const Json& kwargs);
 QString pythonCall(const std::string& interface, const std::string& function, const Json& kwargs);
 QString mcpCall(const std::string& function, const Json& kwargs);
-QString shellQuoted(QString text);
+QString shellQuoted(const QString& text);
 
-// "240 calls, 3 errors, p50 12 ms, p95 40 ms" of the newest calls of one function; empty without any.
+inline constexpr int statisticsOver = 1000; // the newest calls
+
+// "240 calls · 3 failed · median 12 ms · p95 40 ms" of one function; empty without any.
 QString callStatistics(const Json& calls, const std::string& function);
 
 } // namespace gb::ui

@@ -131,7 +131,7 @@ void HistoryPanel::exportCalls()
         exporter, &CallExporter::finished, this, [this, exporter, path](int calls, const QString& problem) {
             setTextRole(m_problem, problem.isEmpty() ? TextRole::Secondary : TextRole::Error);
             m_problem->setText(problem.isEmpty()
-                    ? InspectorText::tr("%1 calls are in %2").arg(countText(calls), path)
+                    ? InspectorText::tr("%n call(s) written to %1", nullptr, calls).arg(path)
                     : problem);
             m_problem->show();
             exporter->deleteLater();

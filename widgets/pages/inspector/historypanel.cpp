@@ -117,7 +117,20 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
         {QStringLiteral("pinned:yes"), InspectorText::tr("that are pinned")},
         {QStringLiteral("-fn:greet"), InspectorText::tr("not of this function")}});
     m_list = new QListView;
+    // Before the list hears of it: it would make a neighbour current, which nobody chose.
+    connect(m_model, &QAbstractItemModel::rowsAboutToBeRemoved, this,
+        [this](const QModelIndex&, int first, int last) {
+            const auto row = m_list->currentIndex().row();
+            if (row >= first && row <= last)
+                m_left = m_model->at(row).id;
+            m_removing = true;
+        });
     m_list->setModel(m_model);
+    connect(m_model, &QAbstractItemModel::rowsRemoved, this, [this] {
+        m_removing = false;
+        if (!m_left.isEmpty())
+            select(m_left);
+    });
     m_list->setItemDelegate(new HistoryDelegate(m_model, m_list));
     m_list->setUniformItemSizes(true);
     m_list->setMouseTracking(true);
@@ -152,10 +165,17 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
     for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
         connect(m_model, signal, this, &HistoryPanel::showEmpty);
     connect(m_model, &CallsItemModel::listed, this, &HistoryPanel::showEmpty);
+    // A call that ends leaves the list and comes back with its result.
+    connect(m_model, &CallsItemModel::listed, this, [this] {
+        if (!m_left.isEmpty() && m_model->rowOf(m_left) >= 0)
+            select(std::exchange(m_left, {}));
+    });
     connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this,
         [this](const QModelIndex& index) {
-            if (index.isValid())
-                Q_EMIT chosen(m_model->at(index.row()));
+            if (!index.isValid() || m_removing)
+                return;
+            m_left.clear();
+            Q_EMIT chosen(m_model->at(index.row()));
         });
     connect(m_list, &QListView::activated, this,
         [this](const QModelIndex& index) { Q_EMIT resendRequested(m_model->at(index.row())); });

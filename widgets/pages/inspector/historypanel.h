@@ -50,6 +50,8 @@ private:
     FilterField* m_filter = nullptr;
     QListView* m_list = nullptr;
     QStackedWidget* m_stack = nullptr;
+    QString m_left; // the selected call, while it is out of the list
+    bool m_removing = false;
     QLabel* m_problem = nullptr;
     QList<QAction*> m_actions;
 };

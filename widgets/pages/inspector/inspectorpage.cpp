@@ -131,6 +131,10 @@ void InspectorPage::showWaitingPlace()
         if (m_client.state() != api::Client::State::Connected || !m_functions->settled())
             return;
         m_place.clear();
+        // While it runs it has no record yet.
+        if (const auto& running = m_client.items("calls");
+            running.is_object() && running.contains(place.toStdString()))
+            return showHistoryCall(CallSummary::fromJson(objectOr(running, place.toStdString())));
         m_client.call(this, "calls.get", {{"call", place.toStdString()}}, [this](Result<api::Answer> answer) {
             if (answer)
                 showHistoryCall(CallSummary::fromJson(answer->body));

@@ -3,14 +3,18 @@
 
 #include <csignal>
 
+#include <QApplication>
 #include <QFile>
+#include <QLabel>
 #include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <backend/base/ids.h>
 #include <tests/support/livedaemon.h>
 #include <tests/support/picture.h>
+#include <widgets/controls/banner.h>
 #include <widgets/controls/codeeditor.h>
 #include <widgets/controls/progressrow.h>
 #include <widgets/controls/splitter.h>
@@ -35,6 +39,8 @@ private Q_SLOTS:
     void streamsWhileItRuns();
     void errorLeadsToItsLine();
     void stubbornOneIsForced();
+    void followsACallOfSomebodyElse();
+    void nothingIsSaidSo();
     void longAndHostile();
 
 private:
@@ -44,6 +50,7 @@ private:
     // Without the time beside it.
     QString state() const { return panel()->findChild<StatePill*>()->text().section(QLatin1Char(' '), 0, 0); }
     QPushButton* way(const QString& beginning) const;
+    bool says(const QString& text) const; // in place of the result
     void pictures(const char* name);
 
     QTemporaryDir m_folder;
@@ -81,6 +88,21 @@ def steer(prompt: str = "{not json") -> dict:
     """Adds a direction to the residual stream."""
     print("reading the prompt")
     return parsed(prompt)
+
+
+@expose
+def patient(go: str) -> str:
+    """Waits for a file."""
+    import os
+    progress(1, 2, "waiting")
+    while not os.path.exists(go):
+        time.sleep(0.01)
+    return "it came"
+
+
+@expose
+def nothing() -> None:
+    """Gives nothing back."""
 
 
 @expose
@@ -156,6 +178,14 @@ QPushButton* CallLiveTest::way(const QString& beginning) const
     return nullptr;
 }
 
+bool CallLiveTest::says(const QString& text) const
+{
+    for (const auto* label : panel()->findChild<ResultView*>()->findChildren<QLabel*>())
+        if (label->isVisible() && label->text().contains(text))
+            return true;
+    return false;
+}
+
 void CallLiveTest::pictures(const char* name)
 {
     for (const auto scheme : {Scheme::Dark, Scheme::Light}) {
@@ -196,6 +226,15 @@ void CallLiveTest::errorLeadsToItsLine()
     panel()->runAction()->trigger();
     QVERIFY(waitFor([this] { return state() == QLatin1String("error"); }));
     pictures("error");
+    // The place of the result says what came instead, and leads to it, also when the banner was closed.
+    QVERIFY(says(QStringLiteral("The call failed: json.decoder.JSONDecodeError")));
+    QVERIFY(says(QStringLiteral("Expecting property name")));
+    auto* banner = panel()->findChild<Banner*>();
+    banner->dismiss();
+    QVERIFY(way(QStringLiteral("Show the error")));
+    way(QStringLiteral("Show the error"))->click();
+    QVERIFY(banner->isVisible());
+    QVERIFY(banner->isAncestorOf(QApplication::focusWidget()));
     auto* go = way(QStringLiteral("Go to line"));
     QVERIFY(go);
     // The deepest line of the file, not that of the library it called.
@@ -214,6 +253,7 @@ void CallLiveTest::stubbornOneIsForced()
     QVERIFY(choose(QStringLiteral("stubborn")));
     panel()->runAction()->trigger();
     QVERIFY(waitFor([this] { return state() == QLatin1String("running"); }));
+    QVERIFY(waitFor([this] { return says(QStringLiteral("Running since")); }));
     panel()->cancelAction()->trigger();
     QCOMPARE(panel()->cancelAction()->text(), QStringLiteral("Force"));
     pictures("forcing");
@@ -222,7 +262,43 @@ void CallLiveTest::stubbornOneIsForced()
     QCOMPARE(state(), QStringLiteral("killed"));
     // It was called from the editor, and what came of it is in sight.
     QVERIFY(panel()->findChild<ResultView*>()->isVisible());
+    QVERIFY(says(QStringLiteral("The call was ended by force")));
     pictures("forced");
+}
+
+void CallLiveTest::followsACallOfSomebodyElse()
+{
+    const auto& items = m_client->items("interfaces");
+    const auto interface = items.begin().key();
+    const auto call = newId();
+    const auto go = m_folder.filePath(QStringLiteral("go")).toStdString();
+    bool answered = false;
+    m_client->call(this, "calls.run",
+        {{"interface", interface}, {"fn", "patient"}, {"op", call}, {"kwargs", {{"go", go}}}},
+        [&answered](const Result<api::Answer>& answer) { answered = answer.has_value(); });
+    QVERIFY(waitFor([&] { return m_client->items("calls").contains(call); }));
+    m_page->showPlace(QString::fromStdString(call));
+    QVERIFY(waitFor([this] { return says(QStringLiteral("Running since")); }));
+    // It can be cancelled from here, and says how far it is.
+    QVERIFY(panel()->cancelAction()->isEnabled());
+    QVERIFY(waitFor([this] { return panel()->findChild<ProgressRow*>()->isVisible(); }));
+    pictures("followed");
+    QFile(m_folder.filePath(QStringLiteral("go"))).open(QIODevice::WriteOnly);
+    QVERIFY(waitFor([&answered] { return answered; }));
+    QVERIFY2(waitFor([this] { return state() == QLatin1String("ok"); }), qPrintable(state()));
+    QCOMPARE(panel()->shownCall().toStdString(), call);
+    QVERIFY(!panel()->cancelAction()->isEnabled());
+    QVERIFY(panel()->findChild<ResultView*>()->forms().contains(ResultView::Form::Text));
+}
+
+void CallLiveTest::nothingIsSaidSo()
+{
+    QVERIFY(choose(QStringLiteral("nothing")));
+    QVERIFY(says(QStringLiteral("Not called yet")));
+    panel()->runAction()->trigger();
+    QVERIFY(waitFor([this] { return state() == QLatin1String("ok"); }));
+    QVERIFY(says(QStringLiteral("It returned None")));
+    pictures("none");
 }
 
 void CallLiveTest::longAndHostile()

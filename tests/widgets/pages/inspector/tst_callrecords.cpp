@@ -66,8 +66,16 @@ void CallRecordsTest::statisticsOfOneFunction()
         calls.push_back(
             {{"fn", "f"}, {"state", i % 10 == 0 ? "error" : "ok"}, {"duration_ns", i * 1'000'000}});
     calls.push_back({{"fn", "other"}, {"state", "ok"}, {"duration_ns", 1}});
+    calls.push_back({{"fn", "f"}, {"state", "cancelled"}, {"duration_ns", 1}});
+    // No language is installed here; how one and two are written, the English file says.
     QCOMPARE(callStatistics(calls, "f"),
-        QString::fromUtf8("Calls: 100 · without a result: 10 · p50 50 ms · p95 95 ms"));
+        QString::fromUtf8("101 call(s) · 10 failed · 1 cancelled · median 50 ms · p95 95 ms"));
+    const Json one = Json::array({Json{{"fn", "f"}, {"state", "ok"}, {"duration_ns", 2'000'000}}});
+    QCOMPARE(callStatistics(one, "f"), QString::fromUtf8("1 call(s) · took 2 ms"));
+    Json many = Json::array();
+    for (int i = 0; i < statisticsOver; ++i)
+        many.push_back({{"fn", "f"}, {"state", "ok"}, {"duration_ns", 1'000'000}});
+    QVERIFY(callStatistics(many, "f").startsWith(QStringLiteral("the newest ")));
     QVERIFY(callStatistics(calls, "g").isEmpty());
 }
 
