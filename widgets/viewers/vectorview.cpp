@@ -402,17 +402,24 @@ void VectorView::showData()
             low = std::min(low, value);
             high = std::max(high, value);
         }
+    const bool any = low <= high;
+    if (!any)
+        low = high = 0;
+    if (low == high) { // one size stands in the middle
+        low -= 0.5;
+        high += 0.5;
+    }
     std::vector<double> bins;
     // The sizes in an outline are not those of the numbers.
-    if (low <= high && !m_data.outline) {
-        const auto wide = high > low ? high - low : 1;
+    if (any && !m_data.outline) {
         bins.resize(histogramBins);
         for (const auto value : m_data.values)
             if (std::isfinite(value))
                 ++bins[std::min<std::size_t>(
-                    static_cast<std::size_t>((value - low) / wide * histogramBins), histogramBins - 1)];
+                    static_cast<std::size_t>((value - low) / (high - low) * histogramBins),
+                    histogramBins - 1)];
     }
-    setHistogram(std::move(bins), low <= high ? low : 0, low <= high ? high : 0);
+    setHistogram(std::move(bins), low, high);
     listLargest();
 }
 
