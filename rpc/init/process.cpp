@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <vector>
 
 #include <dirent.h>
@@ -195,16 +196,21 @@ int Process::readableFd(std::size_t stream) const
     return m_streams[stream].fd.get();
 }
 
-void Process::onReadable(std::size_t stream)
+bool Process::onReadable(std::size_t stream)
 {
-    drain(m_streams[stream]);
+    const std::int64_t before = m_credit;
+    // One piece a turn: others write as well.
+    drain(m_streams[stream], chunk);
     reportExitWhenDrained();
+    return m_credit != before;
 }
 
-bool Process::drain(Stream& stream)
+bool Process::drain(Stream& stream, std::size_t most)
 {
     std::array<char, chunk> buffer; // NOLINT: filled by read
-    while (stream.fd.valid()) {
+    for (std::size_t taken = 0; stream.fd.valid();) {
+        if (taken >= most)
+            return false;
         if (!m_reported && (m_credit <= 0 || m_link.congested()))
             return false;
         const std::size_t room =
@@ -220,6 +226,7 @@ bool Process::drain(Stream& stream)
         }
         if (m_reported)
             return true; // one piece per turn: a background process may write for ever
+        taken += static_cast<std::size_t>(got);
         m_credit -= got;
         m_link.send(Json{{"t", "out"}, {"ch", m_channel}, {"stream", stream.name}},
             {buffer.data(), static_cast<std::size_t>(got)});
@@ -239,8 +246,9 @@ void Process::reportExitWhenDrained()
 {
     if (!m_status || m_reported)
         return;
-    const bool first = drain(m_streams[0]);
-    const bool second = drain(m_streams[1]);
+    constexpr auto all = std::numeric_limits<std::size_t>::max();
+    const bool first = drain(m_streams[0], all);
+    const bool second = drain(m_streams[1], all);
     if (!first || !second)
         return;
     const bool killed = WIFSIGNALED(*m_status);

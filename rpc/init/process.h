@@ -33,7 +33,7 @@ public:
     // The descriptors to poll, if anything could be done with them now.
     int readableFd(std::size_t stream) const;
     int writableFd() const { return m_pendingStdin.empty() ? -1 : m_stdin.get(); }
-    void onReadable(std::size_t stream);
+    bool onReadable(std::size_t stream); // whether something was sent of it
     void onWritable();
     void onExit(int status, std::int64_t mostMemory);
 
@@ -49,8 +49,9 @@ private:
 
     Process(std::int64_t channel, Link& link) : m_channel(channel), m_link(link) { }
     Status launch(const Json& request);
-    // Reads until the stream is empty for now; true when nothing is left to come before the exit is told.
-    bool drain(Stream& stream);
+    // Reads until the stream is empty for now, or about `most` bytes; true when nothing is left to come
+    // before the exit is told.
+    bool drain(Stream& stream, std::size_t most);
     void reportExitWhenDrained();
 
     std::int64_t m_channel;

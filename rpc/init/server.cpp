@@ -335,14 +335,20 @@ int Server::waitMs() const
 void Server::serve(const std::vector<pollfd>& polled, const std::vector<Watched>& watched)
 {
     const std::size_t first = polled.size() - watched.size();
+    // Behind who came last the time before: the link takes so much at once, and who is always first would
+    // have it all.
+    const auto next = std::ranges::upper_bound(watched, std::pair(m_servedLast.channel, m_servedLast.stream),
+        {}, [](const Watched& one) { return std::pair(one.channel, one.stream); });
+    const auto turn = static_cast<std::size_t>(next - watched.begin());
     for (std::size_t i = 0; i < watched.size(); ++i) {
-        const auto found = m_processes.find(watched[i].channel);
-        if (polled[first + i].revents == 0 || found == m_processes.end())
+        const std::size_t at = (turn + i) % watched.size();
+        const auto found = m_processes.find(watched[at].channel);
+        if (polled[first + at].revents == 0 || found == m_processes.end())
             continue;
-        if (watched[i].stream == standardInput)
+        if (watched[at].stream == standardInput)
             found->second->onWritable();
-        else
-            found->second->onReadable(watched[i].stream);
+        else if (found->second->onReadable(watched[at].stream))
+            m_servedLast = watched[at];
     }
 }
 

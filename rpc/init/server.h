@@ -27,8 +27,8 @@ public:
 private:
     struct Watched
     {
-        std::int64_t channel;
-        std::size_t stream; // 2: standard input
+        std::int64_t channel = 0;
+        std::size_t stream = 0; // 2: standard input
     };
     using Handler = Status (Server::*)(const Json& message, const std::string& attachment);
 
@@ -64,6 +64,7 @@ private:
     int m_signalFd;
     bool m_leaving = false;
     std::map<std::int64_t, std::unique_ptr<Process>> m_processes;
+    Watched m_servedLast;
     std::map<std::int64_t, std::unique_ptr<Upload>> m_uploads;
     std::map<std::int64_t, std::unique_ptr<Download>> m_downloads;
 };

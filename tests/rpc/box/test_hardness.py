@@ -154,10 +154,22 @@ def test_who_asks_and_never_reads_is_let_go(box: BoxProcess) -> None:
     assert box.link.run("echo still here")["stdout"] == b"still here\n"
 
 
+FORK_BOMB = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+
+
+def test_a_fork_bomb_grows_as_far_as_it_may(start: Callable[..., BoxProcess]) -> None:
+    # The control of the test below: it is the limit that holds the bomb, and nothing else does.
+    box = start(launch={"processes": 600})
+    command = box.link.exec(PYTHON, "-c", FORK_BOMB)
+    wait_for(lambda: box.link.call("box.meters")["processes"] > 300)
+    box.link.call("box.signal", command=command, signal=9)
+    box.link.call("box.stop")
+    assert box.ended()["reason"] == "stopped"
+
+
 def test_a_fork_bomb_ends_inside(start: Callable[..., BoxProcess]) -> None:
     box = start(launch={"processes": 200})
-    bomb = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
-    command = box.link.exec(PYTHON, "-c", bomb)
+    command = box.link.exec(PYTHON, "-c", FORK_BOMB)
 
     def refused() -> bool:
         try:
@@ -185,6 +197,22 @@ def test_output_bombs_of_many_commands_stay_bounded(start: Callable[..., BoxProc
         other.call("box.signal", command=command, signal=9)
     sizes = [path.stat().st_size for path in (box.box_folder / "commands").iterdir()]
     assert max(sizes) == 100_000 and len(sizes) == 20
+
+
+def test_loud_commands_share_the_way_out(start: Callable[..., BoxProcess]) -> None:
+    box = start()
+    commands = [box.link.exec("sh", "-c", "yes & yes >&2", output_limit=100_000) for _ in range(10)]
+
+    def dropped() -> list[int]:
+        return [box.link.call("box.wait", command=command, timeout_ms=0)["dropped"] for command in commands]
+
+    wait_for(lambda: max(dropped()) > 200 * 10**6, 60)
+    # Not only who was there first; and one that says little is heard beside them.
+    seen = dropped()
+    assert min(seen) * 10 > max(seen), seen
+    assert box.link.run("echo heard")["stdout"] == b"heard\n"
+    for command in commands:
+        box.link.call("box.signal", command=command, signal=9)
 
 
 def test_a_folder_full_of_names_is_listed_in_parts(box: BoxProcess) -> None:
