@@ -120,8 +120,8 @@ Result<std::unique_ptr<Box>> Box::start(Loop& loop, BoxConfig config, fs::path s
                     observer->ending(reason, seconds);
             },
             [self](const char* reason) { self->end(reason); }});
-    box->m_disk =
-        std::make_unique<BoxDisk>(loop, box->m_config, box->m_threads, [self] { self->end("disk"); });
+    box->m_disk = std::make_unique<BoxDisk>(
+        loop, box->m_config, box->m_threads, [self](const char* reason) { self->end(reason); });
     box->watchEnd();
     return box;
 }

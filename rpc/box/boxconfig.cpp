@@ -35,6 +35,7 @@ Result<BoxConfig> BoxConfig::fromJson(const Json& json)
     config.cpu = numberOr(json, "cpu");
     config.disk = integerOr(json, "disk");
     config.diskReserve = integerOr(json, "disk_reserve");
+    config.fileReserve = integerOr(json, "file_reserve");
     config.storeFolder = stringOr(json, "box_folder");
     config.timeout = integerOr(json, "timeout");
     config.idleTimeout = integerOr(json, "idle_timeout");

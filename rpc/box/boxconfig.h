@@ -28,6 +28,7 @@ struct BoxConfig
     double cpu = 0; // processors
     std::int64_t disk = 0; // bytes
     std::int64_t diskReserve = 0; // free space below which the disk is nearly full; 0: the usual
+    std::int64_t fileReserve = 0; // the same of files there can be
     std::string storeFolder; // what it writes to disk, in the store
     std::int64_t timeout = 0; // seconds, 0: none
     std::int64_t idleTimeout = 0;

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <utility>
 
 #include <sys/statvfs.h>
 
@@ -16,10 +19,16 @@ namespace {
 constexpr std::int64_t measureEveryMs = 2'000;
 constexpr std::int64_t muchGrowth = 64LL << 20;
 
+// What one sandbox may hold of all files there can be, once there is room for few more.
+constexpr std::int64_t shareOfFiles = 4;
+constexpr std::int64_t manyFiles = 50'000;
+
 struct Space
 {
-    std::int64_t total = 0;
-    std::int64_t free = 0;
+    std::int64_t bytes = 0;
+    std::int64_t freeBytes = 0;
+    std::int64_t files = 0;
+    std::int64_t freeFiles = 0;
 };
 
 Space spaceOf(const fs::path& folder)
@@ -29,24 +38,54 @@ Space spaceOf(const fs::path& folder)
     if (::statvfs(folder.c_str(), &info) != 0)
         return {};
     const auto unit = static_cast<std::int64_t>(info.f_frsize);
-    return {static_cast<std::int64_t>(info.f_blocks) * unit, static_cast<std::int64_t>(info.f_bavail) * unit};
+    return {static_cast<std::int64_t>(info.f_blocks) * unit, static_cast<std::int64_t>(info.f_bavail) * unit,
+        static_cast<std::int64_t>(info.f_files), static_cast<std::int64_t>(info.f_favail)};
 }
 
-std::int64_t usualReserve(const Space& space)
+std::int64_t usualReserve(std::int64_t total)
 {
     constexpr std::int64_t most = 1LL << 30;
     constexpr std::int64_t share = 50;
-    return std::min(most, space.total / share);
+    return std::min(most, total / share);
+}
+
+// Files are made faster than they are counted.
+std::int64_t usualFileReserve(std::int64_t total)
+{
+    constexpr std::int64_t most = 2'000'000;
+    constexpr std::int64_t share = 8;
+    return std::min(most, total / share);
 }
 
 } // namespace
 
-BoxDisk::BoxDisk(Loop& loop, const BoxConfig& config, Background& threads, std::function<void()> onFull)
+void BoxDisk::Room::seen(std::int64_t nowFree)
+{
+    dropped = std::exchange(free, nowFree) - nowFree;
+    if (!isLow())
+        usedWhenLow = -1;
+}
+
+bool BoxDisk::Room::isFilledBy(std::int64_t used, std::int64_t muchGrowth)
+{
+    if (!isLow())
+        return false;
+    if (usedWhenLow < 0)
+        usedWhenLow = used;
+    return used - usedWhenLow >= muchGrowth || (dropped >= reserve && used >= reserve);
+}
+
+BoxDisk::BoxDisk(
+    Loop& loop, const BoxConfig& config, Background& threads, std::function<void(const char* reason)> onFull)
     : m_loop(loop), m_config(config), m_threads(threads), m_onFull(std::move(onFull))
 {
     const Space space = spaceOf(config.launch.store);
-    m_reserve = config.diskReserve > 0 ? config.diskReserve : usualReserve(space);
-    m_free = space.free;
+    m_bytes.total = space.bytes;
+    m_bytes.free = space.freeBytes;
+    m_bytes.reserve = config.diskReserve > 0 ? config.diskReserve : usualReserve(space.bytes);
+    m_files.total = space.files;
+    m_files.free = space.freeFiles;
+    m_files.reserve = config.fileReserve > 0 ? config.fileReserve : usualFileReserve(space.files);
     if (!config.storeFolder.empty())
         again(measureEveryMs);
 }
@@ -64,42 +103,54 @@ void BoxDisk::again(std::int64_t milliseconds)
 
 void BoxDisk::look()
 {
-    const std::int64_t now = spaceOf(m_config.launch.store).free;
-    m_dropped = std::exchange(m_free, now) - now;
-    if (m_config.disk <= 0 && now >= m_reserve) {
-        m_usedWhenLow = -1;
+    const Space now = spaceOf(m_config.launch.store);
+    m_bytes.seen(now.freeBytes);
+    m_files.seen(now.freeFiles);
+    if (m_config.disk <= 0 && !m_bytes.isLow() && !m_files.isLow())
         return again(measureEveryMs);
-    }
+    // Bytes where they matter, and files where they do; so many of them are never counted to the end.
+    const std::string countFiles = m_files.isLow() ? std::to_string(m_files.total / shareOfFiles) : "";
+    const std::string measureBytes = m_config.disk > 0 || m_bytes.isLow() ? "1" : "";
     const std::int64_t begin = monotonicNs();
     inBackground(
         m_threads,
-        [store = m_config.launch.store, folder = m_config.storeFolder, left = m_left] {
-            return runMapped(store, {"du", "-s", "--block-size=1", folder}, LaunchTools::besideThisProgram(),
-                {}, {}, [left] { return left->load(); });
+        [store = m_config.launch.store, folder = m_config.storeFolder, measureBytes, countFiles,
+            left = m_left] {
+            return runMapped(store,
+                {"sh", "-c",
+                    "[ -z \"$2\" ] || du -s --block-size=1 \"$1\" | sed 's/^/bytes /'; "
+                    "[ -z \"$3\" ] || { echo \"files $(find \"$1\" -printf x | head -c \"$3\" | wc -c)\"; }",
+                    "sh", folder, measureBytes, countFiles},
+                LaunchTools::besideThisProgram(), {}, {}, [left] { return left->load(); });
         },
         [this, begin, left = m_left](const Result<MappedOutcome>& said) {
-            if (left->load())
-                return; // and so is this object, perhaps
-            // Files that go while they are counted make it complain; what it counted still stands there.
-            const auto line = said ? said->output.rfind('\n', said->output.size() - 2) : std::string::npos;
-            const std::string last =
-                said ? said->output.substr(line == std::string::npos ? 0 : line + 1) : "";
-            measured(std::strtoll(last.c_str(), nullptr, 10), (monotonicNs() - begin) / 1'000'000);
+            if (!left->load()) // else this object is perhaps gone, too
+                measured(usedFrom(said ? said->output : std::string()), (monotonicNs() - begin) / 1'000'000);
         });
 }
 
-void BoxDisk::measured(std::int64_t used, std::int64_t tookMs)
+// Files that go while they are counted make it complain; what it counted still stands there.
+BoxDisk::Used BoxDisk::usedFrom(const std::string& said)
+{
+    Used used;
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("bytes "))
+            used.bytes = std::strtoll(line.c_str() + std::strlen("bytes "), nullptr, 10);
+        else if (line.starts_with("files "))
+            used.files = std::strtoll(line.c_str() + std::strlen("files "), nullptr, 10);
+    }
+    return used;
+}
+
+void BoxDisk::measured(const Used& used, std::int64_t tookMs)
 {
     constexpr std::int64_t atMostAFifth = 5; // of the time goes into looking
-    const bool isOver = m_config.disk > 0 && used > m_config.disk;
-    bool isFilling = false;
-    if (m_free < m_reserve) {
-        if (m_usedWhenLow < 0)
-            m_usedWhenLow = used;
-        isFilling = used - m_usedWhenLow >= muchGrowth || (m_dropped >= m_reserve && used >= m_reserve);
-    }
-    if (isOver || isFilling)
-        return m_onFull();
+    if ((m_config.disk > 0 && used.bytes > m_config.disk) || m_bytes.isFilledBy(used.bytes, muchGrowth))
+        return m_onFull("disk");
+    const bool hasTooMany = m_files.isLow() && used.files >= m_files.total / shareOfFiles;
+    if (hasTooMany || m_files.isFilledBy(used.files, manyFiles))
+        return m_onFull("files");
     again(std::max(measureEveryMs, tookMs * atMostAFifth));
 }
 

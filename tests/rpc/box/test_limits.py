@@ -241,6 +241,18 @@ def test_who_fills_the_disk_is_ended(start: Callable[..., BoxProcess]) -> None:
     assert still.link.run("echo here")["stdout"] == b"here\n"
 
 
+def test_who_makes_files_without_end_is_ended(start: Callable[..., BoxProcess]) -> None:
+    """To these there is room for few more files from the start; none of them takes any space."""
+    still, filling = (start(file_reserve=1 << 60, box_folder="workspace") for _ in range(2))
+    make = "import os, itertools\nos.mkdir('/workspace/{0}')\n" \
+           "for n in {1}: open(f'/workspace/{0}/{{n}}', 'w').close()"
+    still.link.python(make.format("before", "range(1000)"))
+    filling.link.exec(PYTHON, "-c", make.format("bomb", "itertools.count()"))
+    assert filling.ended()["reason"] == "files"
+    still.link.python(make.format("after", "range(1000)"))
+    assert still.link.run("ls /workspace/*/* | wc -l")["stdout"] == b"2000\n"
+
+
 BOMB = """
 import os, time
 while True:

@@ -42,6 +42,9 @@ QString endReason(const std::string& reason)
         return SandboxText::tr("It took more memory than it may have.");
     if (reason == "disk")
         return SandboxText::tr("It wrote more to disk than it may, or was filling the disk.");
+    if (reason == "files")
+        return SandboxText::tr(
+            "It made so many files that the disk has room for few more, whatever their size.");
     if (reason == "stopped")
         return SandboxText::tr("It was stopped.");
     return QString::fromStdString(reason);
