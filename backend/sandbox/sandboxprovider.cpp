@@ -26,7 +26,8 @@ const char* fieldStateName(FieldCapability::State state)
 Json SandboxCapabilities::toJson() const
 {
     Json json{{"id", id}, {"title", title}, {"available", available}, {"gpus", gpus}, {"network", network},
-        {"fields", Json::object()}, {"interpreters", Json::array()}, {"models", Json::array()}};
+        {"fields", Json::object()}, {"interpreters", Json::array()}, {"python_versions", pythonVersions},
+        {"models", Json::array()}};
     if (!reason.empty())
         json["reason"] = reason;
     if (!limits.empty())

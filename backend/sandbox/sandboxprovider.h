@@ -46,6 +46,7 @@ struct SandboxCapabilities
     std::map<std::string, FieldCapability> fields; // those that are not simply there
     std::map<std::string, std::string> limits; // how they are kept: enforced, watched, pinned
     std::vector<InterpreterChoice> interpreters;
+    std::vector<std::string> pythonVersions; // of images it can make
     std::vector<LocalModel> models;
 
     Json toJson() const;

@@ -92,6 +92,14 @@ bool ImageStore::isPresent(const std::string& key) const
     return fs::exists(m_folder / "records" / (key + ".json"), error);
 }
 
+std::vector<std::string> ImageStore::pythonVersions()
+{
+    std::vector<std::string> versions;
+    for (const Suite& suite : suites)
+        versions.emplace_back(suite.python);
+    return versions;
+}
+
 Result<std::vector<LayerPlan>> ImageStore::plan(const SandboxSpec& spec) const
 {
     const std::string wanted = spec.pythonVersion.substr(0, spec.pythonVersion.find('.', 2));

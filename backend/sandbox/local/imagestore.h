@@ -59,6 +59,8 @@ public:
     const LaunchTools& tools() const { return m_tools; }
     Status prepare() const;
 
+    // Oldest first: what Debian's releases have.
+    static std::vector<std::string> pythonVersions();
     // Bottom first. A spec this machine can make no image for is an error that names the field.
     Result<std::vector<LayerPlan>> plan(const SandboxSpec& spec) const;
     // Builds what is missing. Two builders of the same layer wait for each other.

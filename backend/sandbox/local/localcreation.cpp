@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <thread>
 #include <utility>
 
 #include <backend/base/clock.h>
@@ -42,6 +43,30 @@ public:
 
 private:
     BoxClient& m_keeper;
+};
+
+// Downloads that are asked for before it is their turn to be waited for, so that they come side by side. They
+// are let go when it ends, which by then have ended themselves or are wanted no more.
+class AskedAhead
+{
+public:
+    AskedAhead(ModelSource* models, const std::map<std::string, std::string>& environment)
+        : m_models(models), m_environment(environment)
+    { }
+
+    void ask(const std::string& name)
+    {
+        m_threads.emplace_back([this, name](const std::stop_token& stop) {
+            // Whoever waits for it in its turn asks again, and hears what went wrong.
+            (void)m_models->fetch(
+                name, m_environment, [](const ModelProgress&) {}, [&stop] { return stop.stop_requested(); });
+        });
+    }
+
+private:
+    ModelSource* m_models;
+    const std::map<std::string, std::string>& m_environment;
+    std::vector<std::jthread> m_threads;
 };
 
 // One that died without a word has said why in its log.
@@ -158,12 +183,33 @@ private:
     // Before the layers: what is refused is refused soon.
     Status fetchModels()
     {
+        AskedAhead ahead(m_provider.m_options.models.get(), m_start.environment);
+        if (m_start.toFetch.size() > 1) {
+            for (const std::string& name : standalone())
+                ahead.ask(name);
+        }
         for (const ModelSpec& model : m_start.spec.models) {
             GB_TRY(begin("model:" + model.name));
             for (const std::string& name : modelsToFetch(m_start, model))
                 GB_TRY(fetchModel(name));
         }
         return {};
+    }
+
+    // Missing models that come with no other one: a base comes with its adapter.
+    std::vector<std::string> standalone() const
+    {
+        std::set<std::string> paired;
+        for (const ModelSpec& model : m_start.spec.models) {
+            if (model.isPeft)
+                paired.insert({model.name, model.baseModel});
+        }
+        std::vector<std::string> names;
+        for (const ModelSpec& model : m_start.spec.models) {
+            if (m_start.toFetch.contains(model.name) && !paired.contains(model.name))
+                names.push_back(model.name);
+        }
+        return names;
     }
 
     Status fetchModel(const std::string& name)

@@ -85,10 +85,16 @@ bool isInFolder(const std::string& path, const fs::path& folder)
 // A start takes a fraction of a second, also on a busy machine.
 constexpr std::chrono::seconds strayAge{20};
 
+// An error's message is whole in itself, "FIELD: what is wrong; the fix"; a problem has them apart.
 SpecProblem problemFrom(const Error& error)
 {
-    return {stringOr(error.data, "field"), error.message, stringOr(error.data, "fix"),
+    SpecProblem problem{stringOr(error.data, "field"), error.message, stringOr(error.data, "fix"),
         SpecProblem::Severity::Error};
+    if (!problem.field.empty() && problem.message.starts_with(problem.field + ": "))
+        problem.message.erase(0, problem.field.size() + 2);
+    if (!problem.fix.empty() && problem.message.ends_with("; " + problem.fix))
+        problem.message.erase(problem.message.size() - problem.fix.size() - 2);
+    return problem;
 }
 
 // The keeper that the record names, if that process is still it.
@@ -133,6 +139,7 @@ SandboxCapabilities LocalProvider::capabilities(const std::map<std::string, std:
         {"spend_cap", {State::Hidden, ""}},
     };
     can.limits = limitsHere();
+    can.pythonVersions = ImageStore::pythonVersions();
     can.fields.merge(limitCapabilities());
     offerGpus(can);
     for (const std::string& path : interpreterCandidates(environment)) {
@@ -236,8 +243,14 @@ Result<SandboxPlan> LocalProvider::plan(const SandboxRequest& request)
     plan.steps = std::move(*steps);
     m_times.fill(plan.steps);
     planLimits(start->spec, plan);
-    for (const Obstacle& obstacle : lookUpModels(*start, plan.steps))
+    for (const Obstacle& obstacle : lookUpModels(*start, plan.steps)) {
         plan.problems.push_back(problemFrom(obstacle.error));
+        const auto& models = start->spec.models;
+        for (std::size_t i = 0; i < models.size(); ++i) {
+            if ("model:" + models[i].name == obstacle.step)
+                plan.problems.back().field = "models[" + std::to_string(i) + "].name";
+        }
+    }
     if (start->network) {
         for (const NetworkPlace& place : start->network->places)
             plan.hosts.push_back(place.text());

@@ -218,7 +218,7 @@ def test_what_cannot_come_says_why_before_anything_is_made(home: Any, hub: Hub) 
     assert (error["code"], error["data"]["field"]) == ("hub.offline", "models")
     assert "HF_HUB_OFFLINE" in error["message"] and "path" in error["data"]["fix"]
     plan = home.json("sandbox", "plan", *words("org/small")[2:])
-    assert [problem["field"] for problem in plan["problems"]] == ["models"]
+    assert [problem["field"] for problem in plan["problems"]] == ["models[0].name"]
     home.extra["HF_HUB_OFFLINE"] = "0"
     shown = home.json("sandbox", "ls")["sandboxes"]
     assert {(item["state"], item["reason"]) for item in shown} == {
