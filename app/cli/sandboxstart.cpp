@@ -19,6 +19,15 @@
 namespace gb::cli {
 namespace {
 
+// FIELD what is wrong: what to write instead.
+std::string problemLine(const Json& problem, const Console& console)
+{
+    const auto field = stringOr(problem, "field");
+    const auto fix = stringOr(problem, "fix");
+    return (field.empty() ? "" : console.painted("1", printable(field)) + " ")
+        + printable(stringOr(problem, "message")) + (fix.empty() ? "" : ": " + printable(fix));
+}
+
 // A wrong spec: every problem with what to write instead.
 int failSpec(const Error& error, const Console& console)
 {
@@ -28,8 +37,7 @@ int failSpec(const Error& error, const Console& console)
         return console.fail(error);
     const int code = console.fail(Error{error.code, "this sandbox cannot be made"});
     for (const Json& problem : problems)
-        console.note("  " + console.painted("1", printable(stringOr(problem, "field"))) + " "
-            + printable(stringOr(problem, "message")) + ": " + printable(stringOr(problem, "fix")));
+        console.note("  " + problemLine(problem, console));
     return code;
 }
 
@@ -219,8 +227,7 @@ int planSandbox(const Arguments& arguments, Console& console)
         console.out("limit  " + printable(name) + "  "
             + printable(way.is_string() ? way.get<std::string>() : "") + "\n");
     for (const Json& problem : plan.value("problems", Json::array()))
-        console.note(stringOr(problem, "severity") + ": " + printable(stringOr(problem, "field")) + " "
-            + printable(stringOr(problem, "message")) + ": " + printable(stringOr(problem, "fix")));
+        console.note(stringOr(problem, "severity") + ": " + problemLine(problem, console));
     if (boolOr(plan, "needs_trust"))
         showReaches(plan, console);
     return Done;
