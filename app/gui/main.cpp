@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdio>
+
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
@@ -11,6 +13,7 @@
 #include <widgets/controls/splitter.h>
 #include <widgets/shell/language.h>
 #include <widgets/shell/mainwindow.h>
+#include <widgets/shell/pagetable.h>
 #include <widgets/shell/shot.h>
 #include <widgets/shell/stallwatch.h>
 
@@ -21,6 +24,22 @@ QSize sizeOf(const QString& text)
     const auto parts = text.split(QLatin1Char('x'));
     const QSize size(parts.value(0).toInt(), parts.value(1).toInt());
     return size.width() > 0 && size.height() > 0 ? size : QSize(1280, 800);
+}
+
+// What was asked for and is not there, as a sentence; empty: everything is.
+QString misspelling(const QCommandLineParser& parser, const QString& page, gb::api::Client& client)
+{
+    QStringList pages;
+    for (const auto& entry : gb::ui::pageTable(client))
+        pages += entry.id;
+    if (!page.isEmpty() && !pages.contains(page))
+        return QStringLiteral("there is no page %1; the pages are %2")
+            .arg(page, pages.join(QLatin1String(", ")));
+    const QStringList themes{QStringLiteral("dark"), QStringLiteral("light")};
+    const auto theme = parser.value(QStringLiteral("theme"));
+    if (!theme.isEmpty() && !themes.contains(theme))
+        return QStringLiteral("there is no theme %1; the themes are dark, light").arg(theme);
+    return {};
 }
 
 } // namespace
@@ -62,7 +81,12 @@ int main(int argc, char** argv)
     gb::api::Client client({data, "window", true, true, {}});
     const auto page =
         parser.value(parser.isSet(QStringLiteral("shot")) ? QStringLiteral("shot") : QStringLiteral("page"));
-    gb::ui::MainWindow window(client, page.section(QLatin1Char(':'), 0, 0));
+    const auto pageId = page.section(QLatin1Char(':'), 0, 0);
+    if (const auto wrong = misspelling(parser, pageId, client); !wrong.isEmpty()) {
+        std::fprintf(stderr, "glovebox-gui: %s\n", qPrintable(wrong));
+        return 2;
+    }
+    gb::ui::MainWindow window(client, pageId);
     if (parser.isSet(QStringLiteral("theme")))
         window.fixScheme();
     if (parser.isSet(QStringLiteral("experiment")))
@@ -70,8 +94,8 @@ int main(int argc, char** argv)
     client.open();
     if (parser.isSet(QStringLiteral("shot"))) {
         gb::ui::takeShot(window,
-            {page.section(QLatin1Char(':'), 0, 0), page.section(QLatin1Char(':'), 1),
-                parser.value(QStringLiteral("out")), sizeOf(parser.value(QStringLiteral("size"))),
+            {pageId, page.section(QLatin1Char(':'), 1), parser.value(QStringLiteral("out")),
+                sizeOf(parser.value(QStringLiteral("size"))),
                 parser.isSet(QStringLiteral("wait")) ? parser.value(QStringLiteral("wait")).toInt() : 300});
         return QApplication::exec();
     }
