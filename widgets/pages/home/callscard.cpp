@@ -7,21 +7,25 @@
 
 #include <backend/base/clock.h>
 #include <widgets/controls/buttons.h>
-#include <widgets/controls/frames.h>
+#include <widgets/controls/emptystate.h>
 #include <widgets/controls/icons.h>
+#include <widgets/controls/keyvaluelist.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/statepill.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/callsitemmodel.h>
 
+#include "rows.h"
 #include "text.h"
 
 namespace gb::ui {
 namespace {
 
-constexpr int callRows = 12;
+constexpr int callRows = 40; // what a high window has room for
+constexpr int fewestCalls = 6;
 constexpr int callsSettleMs = 500; // an agent calls often
+constexpr int commandsWidth = 460;
 
 QString callMark(const CallSummary& call)
 {
@@ -35,9 +39,20 @@ QString callMark(const CallSummary& call)
 CallsCard::CallsCard(api::Client& client, QWidget* parent) : QFrame(parent), m_client(client)
 {
     setProperty("gbFrame", QStringLiteral("card"));
-    m_rows = new QVBoxLayout(this);
-    m_rows->setContentsMargins(space::l, space::s, space::l, space::s);
-    m_rows->setSpacing(space::xs);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space::s, space::s, space::s, space::s);
+    m_empty = createEmpty();
+    layout->addWidget(m_empty);
+    m_full = new QWidget;
+    auto* inside = new QVBoxLayout(m_full);
+    inside->setContentsMargins(0, 0, 0, 0);
+    inside->setSpacing(space::xs);
+    m_rows = new FittingRows(fewestCalls);
+    inside->addWidget(m_rows, 1);
+    auto* all = makeButton(HomeText::tr("All calls"), ButtonKind::Link);
+    connect(all, &QPushButton::clicked, this, [this] { Q_EMIT chosen({}); });
+    inside->addWidget(all, 0, Qt::AlignRight);
+    layout->addWidget(m_full);
     m_soon.setSingleShot(true);
     m_soon.setInterval(callsSettleMs);
     connect(&m_soon, &QTimer::timeout, this, &CallsCard::ask);
@@ -50,6 +65,31 @@ CallsCard::CallsCard(api::Client& client, QWidget* parent) : QFrame(parent), m_c
         m_soon.start();
     });
     showCalls(Json::array());
+}
+
+QWidget* CallsCard::createEmpty()
+{
+    auto* box = new QWidget;
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(space::m, 0, space::m, space::l);
+    column->addStretch(1);
+    column->addWidget(new EmptyState(QStringLiteral("inspector"), HomeText::tr("No calls yet"),
+        HomeText::tr("Start an example above, or serve a file of yours from a terminal. Calls by you, by "
+                     "scripts and by agents appear here as they are made.")));
+    auto* commands = new KeyValueList;
+    commands->setRows(
+        {{HomeText::tr("Serve a file of yours"), QStringLiteral("glovebox serve interface.py"), true},
+            {HomeText::tr("Look at the calls"), QStringLiteral("glovebox calls ls"), true},
+            {HomeText::tr("Everything else"), QStringLiteral("glovebox help"), true}});
+    commands->setMaximumWidth(commandsWidth);
+    connect(commands, &KeyValueList::copied, this, &CallsCard::copied);
+    auto* line = new QHBoxLayout;
+    line->addStretch(1);
+    line->addWidget(commands, 100);
+    line->addStretch(1);
+    column->addLayout(line);
+    column->addStretch(2);
+    return box;
 }
 
 void CallsCard::ask()
@@ -66,16 +106,12 @@ void CallsCard::showCalls(const Json& calls)
     if (key == m_shown)
         return;
     m_shown = key;
-    clearLayout(m_rows);
+    QList<QWidget*> rows;
     for (const auto& call : calls)
-        m_rows->addWidget(row(call));
-    if (!calls.empty())
-        return;
-    auto* nothing =
-        makeLabel(HomeText::tr("Calls by you, by scripts and by agents appear here as they are made."),
-            TextRole::Secondary);
-    nothing->setWordWrap(true);
-    m_rows->addWidget(nothing);
+        rows += row(call);
+    m_rows->setRows(rows);
+    m_full->setVisible(!rows.isEmpty());
+    m_empty->setVisible(rows.isEmpty());
 }
 
 QWidget* CallsCard::row(const Json& json)
@@ -88,22 +124,21 @@ QWidget* CallsCard::row(const Json& json)
     auto* function = new ElidedLabel(call.function, TextRole::Strong);
     auto* result = new ElidedLabel(
         QString(call.preview).replace(QLatin1Char('\n'), QLatin1Char(' ')), TextRole::Secondary);
-    auto* open = makeIconButton(
-        QStringLiteral("chevron-right"), HomeText::tr("Show this call of %1").arg(call.function));
-    connect(open, &QToolButton::clicked, this, [this, id = call.id] { Q_EMIT chosen(id); });
-    auto* widget = new QWidget;
-    auto* line = new QHBoxLayout(widget);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->setSpacing(space::s);
-    line->addWidget(mark);
-    line->addWidget(function, 2);
-    line->addWidget(result, 4);
-    line->addWidget(makeLabel(call.callerKind, TextRole::Caption));
+    auto* who = makeLabel(call.callerKind, TextRole::Caption);
+    who->setFixedWidth(who->fontMetrics().horizontalAdvance(QStringLiteral("notebook")));
     auto* when = makeLabel(agoText(call.at, wallMs()), TextRole::Caption);
     when->setToolTip(exactTimeText(call.at));
-    line->addWidget(when);
-    line->addWidget(open);
-    return widget;
+    when->setFixedWidth(when->fontMetrics().horizontalAdvance(QStringLiteral("59 min ago  ")));
+    when->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    auto* button = new RowButton(HomeText::tr("Show this call of %1").arg(call.function));
+    button->setAccessibleDescription(call.preview);
+    connect(button, &RowButton::clicked, this, [this, id = call.id] { Q_EMIT chosen(id); });
+    button->line()->addWidget(mark);
+    button->line()->addWidget(function, 2);
+    button->line()->addWidget(result, 5);
+    button->line()->addWidget(who);
+    button->line()->addWidget(when);
+    return button;
 }
 
 } // namespace gb::ui

@@ -8,11 +8,12 @@
 
 #include <backend/api/client.h>
 
-class QVBoxLayout;
-
 namespace gb::ui {
 
-// The newest calls, whoever made them; each leads to where it can be looked at and sent again.
+class FittingRows;
+
+// The newest calls, whoever made them; each leads to where it can be looked at and sent again. Until there is
+// one it says how to come to it.
 class CallsCard final : public QFrame
 {
     Q_OBJECT
@@ -22,15 +23,19 @@ public:
     void refresh() { m_soon.start(); }
 
 Q_SIGNALS:
-    void chosen(const QString& call);
+    void chosen(const QString& call); // empty: all of them
+    void copied(const QString& command);
 
 private:
     void ask();
     void showCalls(const Json& calls);
+    QWidget* createEmpty();
     QWidget* row(const Json& call);
 
     api::Client& m_client;
-    QVBoxLayout* m_rows = nullptr;
+    QWidget* m_empty = nullptr;
+    QWidget* m_full = nullptr;
+    FittingRows* m_rows = nullptr;
     QTimer m_soon;
     std::string m_shown;
 };

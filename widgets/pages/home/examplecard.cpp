@@ -153,13 +153,24 @@ void ExampleCard::showFailure(const Error& error)
 {
     if (error.code == "cancelled")
         return;
-    m_banner->showError(HomeText::tr("The example did not start"), error);
+    const auto title = textField(m_about, "title");
+    if (error.code == "example.model") {
+        const auto name = textField(m_about, "suggests");
+        m_banner->show(Tone::Info, HomeText::tr("“%1” needs a small model").arg(title),
+            name.isEmpty()
+                ? HomeText::tr("There is none on this machine yet. Fetch one, or choose a folder that "
+                               "has one; then start the example again.")
+                : HomeText::tr("There is none on this machine yet. Fetch one, for example %1, or "
+                               "choose a folder that has one; then start the example again.")
+                      .arg(name));
+        m_banner->addAction(HomeText::tr("Fetch a model"),
+            [this, name] { Q_EMIT pageRequested(QStringLiteral("models"), name); });
+        m_banner->addAction(HomeText::tr("Use a folder…"), [this] { chooseModel(); });
+        return;
+    }
+    m_banner->showError(HomeText::tr("“%1” did not start").arg(title), error);
     if (error.code == "example.isolation") {
         m_banner->addAction(HomeText::tr("Serve without isolation"), [this] { serveWithoutSandbox(); });
-    } else if (error.code == "example.model") {
-        m_banner->addAction(
-            HomeText::tr("Fetch a model"), [this] { Q_EMIT pageRequested(QStringLiteral("models"), {}); });
-        m_banner->addAction(HomeText::tr("Use a folder…"), [this] { chooseModel(); });
     } else if (error.code == "example.modules" || error.code == "example.python") {
         m_banner->addAction(HomeText::tr("Another Python…"), [this] { choosePython(); });
     } else if (error.code == "experiment.untrusted") {

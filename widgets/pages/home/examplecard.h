@@ -25,6 +25,7 @@ public:
 
     void start();
     bool isBusy() const;
+    // What went wrong, and the ways out. A page may give it a place with more room.
     Banner* banner() const { return m_banner; }
 
 Q_SIGNALS:

@@ -13,10 +13,23 @@
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
 
-#include "latelycard.h"
 #include "text.h"
 
 namespace gb::ui {
+namespace {
+
+// 12 calls · 1 error
+QString runOutcome(const Json& run)
+{
+    const auto calls = integerOr(run, "calls");
+    const auto errors = integerOr(run, "errors");
+    auto text = HomeText::tr("%n call(s)", nullptr, static_cast<int>(calls));
+    if (errors > 0)
+        text += QStringLiteral(" · ") + HomeText::tr("%n error(s)", nullptr, static_cast<int>(errors));
+    return text;
+}
+
+} // namespace
 
 ExperimentRow::ExperimentRow(const Json& experiment, QWidget* parent)
     : QAbstractButton(parent), m_id(textField(experiment, "id")), m_name(textField(experiment, "name")),

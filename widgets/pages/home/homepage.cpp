@@ -11,12 +11,8 @@
 
 #include <widgets/controls/banner.h>
 #include <widgets/controls/buttons.h>
-#include <widgets/controls/emptystate.h>
 #include <widgets/controls/frames.h>
-#include <widgets/controls/icons.h>
-#include <widgets/controls/keyvaluelist.h>
 #include <widgets/controls/labels.h>
-#include <widgets/controls/numbers.h>
 #include <widgets/controls/pagebar.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
@@ -26,7 +22,6 @@
 #include "callscard.h"
 #include "examplecard.h"
 #include "experimentrow.h"
-#include "latelycard.h"
 #include "machinecard.h"
 #include "modelscard.h"
 #include "text.h"
@@ -108,16 +103,15 @@ QVBoxLayout* HomePage::createLeft()
     examples->setColumnStretch(0, 1);
     examples->setColumnStretch(1, 1);
     left->addLayout(examples);
+    for (auto* card : m_examples)
+        left->addWidget(card->banner());
     left->addSpacing(space::l);
     m_calls = new CallsCard(m_client);
     connect(m_calls, &CallsCard::chosen, this,
         [this](const QString& call) { Q_EMIT pageRequested(QStringLiteral("inspector"), call); });
-    left->addWidget(makeLabel(HomeText::tr("Latest calls"), TextRole::Heading));
-    left->addWidget(m_calls);
-    left->addSpacing(space::l);
-    left->addWidget(makeLabel(HomeText::tr("From a terminal"), TextRole::Heading));
-    left->addWidget(terminalCard());
-    left->addStretch(1);
+    connect(m_calls, &CallsCard::copied, this, &HomePage::sayCopied);
+    left->addWidget(makeLabel(HomeText::tr("Lately"), TextRole::Heading));
+    left->addWidget(m_calls, 1);
     return left;
 }
 
@@ -129,17 +123,6 @@ QVBoxLayout* HomePage::createRight()
     right->addWidget(makeLabel(HomeText::tr("Alive now"), TextRole::Heading));
     right->addWidget(m_alive);
     right->addSpacing(space::l);
-    auto* lately = new LatelyCard(m_client);
-    connect(lately, &LatelyCard::chosen, this, [this](const QString& run, bool byAgent) {
-        // What a person called by hand is in the inspector's history.
-        if (byAgent)
-            Q_EMIT pageRequested(QStringLiteral("runs"), run);
-        else
-            Q_EMIT pageRequested(QStringLiteral("inspector"), {});
-    });
-    right->addWidget(makeLabel(HomeText::tr("Lately"), TextRole::Heading));
-    right->addWidget(lately);
-    right->addSpacing(space::l);
     auto* machine = new MachineCard(m_findings);
     right->addWidget(makeLabel(HomeText::tr("This machine"), TextRole::Heading));
     right->addWidget(machine);
@@ -148,11 +131,8 @@ QVBoxLayout* HomePage::createRight()
     connect(m_models, &ModelsCard::chosen, this,
         [this](const QString& model) { Q_EMIT pageRequested(QStringLiteral("models"), model); });
     right->addWidget(makeLabel(HomeText::tr("Models on this machine"), TextRole::Heading));
-    right->addWidget(m_models);
-    right->addStretch(1);
-    connect(machine, &MachineCard::copied, this, [this](const QString& command) {
-        Q_EMIT notificationRequested(Tone::Success, HomeText::tr("Copied"), command);
-    });
+    right->addWidget(m_models, 1);
+    connect(machine, &MachineCard::copied, this, &HomePage::sayCopied);
     return right;
 }
 
@@ -180,6 +160,7 @@ void HomePage::createColumns()
 QWidget* HomePage::makeExample(const QString& name, const Json& about)
 {
     auto* card = new ExampleCard(m_client, name, about);
+    m_examples += card;
     connect(card, &ExampleCard::made, this, [this](const QString& folder) {
         Q_EMIT experimentRequested(folder);
         loadExperiments();
@@ -190,22 +171,9 @@ QWidget* HomePage::makeExample(const QString& name, const Json& about)
     return card;
 }
 
-QWidget* HomePage::terminalCard()
+void HomePage::sayCopied(const QString& command)
 {
-    auto* card = makeFrame(FrameKind::Card);
-    auto* layout = new QVBoxLayout(card);
-    layout->setContentsMargins(space::l, space::m, space::l, space::m);
-    auto* commands = new KeyValueList;
-    commands->setRows(
-        {{HomeText::tr("Serve a file of yours"), QStringLiteral("glovebox serve interface.py"), true},
-            {HomeText::tr("Look at the calls"), QStringLiteral("glovebox calls ls"), true},
-            {HomeText::tr("Fetch a model"), QStringLiteral("glovebox models get MODEL"), true},
-            {HomeText::tr("Everything else"), QStringLiteral("glovebox help"), true}});
-    connect(commands, &KeyValueList::copied, this, [this](const QString& command) {
-        Q_EMIT notificationRequested(Tone::Success, HomeText::tr("Copied"), command);
-    });
-    layout->addWidget(commands);
-    return card;
+    Q_EMIT notificationRequested(Tone::Success, HomeText::tr("Copied"), command);
 }
 
 void HomePage::begin()

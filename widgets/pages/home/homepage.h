@@ -15,6 +15,7 @@ namespace gb::ui {
 class AliveCard;
 class Banner;
 class CallsCard;
+class ExampleCard;
 class ExperimentRow;
 class MachineFindings;
 class ModelsCard;
@@ -42,7 +43,7 @@ private:
     void showExperiments(const Json& experiments);
     void showLive();
     QWidget* makeExample(const QString& name, const Json& about);
-    QWidget* terminalCard();
+    void sayCopied(const QString& command);
 
     api::Client& m_client;
     std::shared_ptr<MachineFindings> m_findings;
@@ -54,6 +55,7 @@ private:
     CallsCard* m_calls = nullptr;
     ModelsCard* m_models = nullptr;
     QList<ExperimentRow*> m_experiments;
+    QList<ExampleCard*> m_examples;
     bool m_loaded = false;
 };
 

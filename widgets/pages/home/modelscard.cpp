@@ -4,39 +4,57 @@
 #include "modelscard.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include <QHBoxLayout>
 
 #include <widgets/controls/buttons.h>
-#include <widgets/controls/frames.h>
+#include <widgets/controls/emptystate.h>
+#include <widgets/controls/errortext.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/numbers.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "rows.h"
 #include "text.h"
 
 namespace gb::ui {
 namespace {
 
-constexpr std::size_t modelRows = 6;
+constexpr int fewestModels = 4;
 
 } // namespace
 
 ModelsCard::ModelsCard(api::Client& client, QWidget* parent) : QFrame(parent), m_client(client)
 {
     setProperty("gbFrame", QStringLiteral("card"));
-    m_rows = new QVBoxLayout(this);
-    m_rows->setContentsMargins(space::l, space::m, space::l, space::m);
-    m_rows->setSpacing(space::s);
-    m_rows->addWidget(makeLabel(HomeText::tr("Looking…"), TextRole::Secondary));
+    m_empty = new EmptyState(QStringLiteral("models"), HomeText::tr("No models yet"),
+        HomeText::tr("A model that is fetched once is there for every experiment."));
+    m_empty->hide();
+    m_rows = new FittingRows(fewestModels);
+    m_room = new ElidedLabel(HomeText::tr("Looking…"), TextRole::Secondary);
+    m_all = makeButton(HomeText::tr("All models"), ButtonKind::Link);
+    connect(m_all, &QPushButton::clicked, this, [this] { Q_EMIT chosen({}); });
+    auto* foot = new QHBoxLayout;
+    foot->setContentsMargins(space::s, 0, 0, 0);
+    foot->addWidget(m_room, 1);
+    foot->addWidget(m_all);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space::s, space::s, space::s, space::s);
+    layout->setSpacing(space::xs);
+    layout->addWidget(m_empty, 1);
+    layout->addWidget(m_rows, 1);
+    layout->addLayout(foot);
 }
 
 void ModelsCard::refresh()
 {
-    m_client.call(this, "models.ls", Json::object(),
-        [this](const Result<api::Answer>& answer) { showModels(answer ? answer->body : Json::object()); });
+    m_client.call(this, "models.ls", Json::object(), [this](const Result<api::Answer>& answer) {
+        if (answer)
+            showModels(answer->body);
+        else
+            m_room->setElidedText(errorSentence(answer.error()));
+    });
 }
 
 void ModelsCard::showModels(const Json& cache)
@@ -47,29 +65,23 @@ void ModelsCard::showModels(const Json& cache)
             models.push_back(model);
     std::ranges::stable_sort(
         models, std::greater(), [](const Json& model) { return timeField(model, "last_used"); });
-    clearLayout(m_rows);
-    for (const auto& model : models | std::views::take(modelRows)) {
+    QList<QWidget*> rows;
+    for (const auto& model : models) {
         const auto name = textField(model, "repo");
-        auto* open = makeIconButton(QStringLiteral("chevron-right"), HomeText::tr("Show %1").arg(name));
-        connect(open, &QToolButton::clicked, this, [this, name] { Q_EMIT chosen(name); });
-        auto* line = new QHBoxLayout;
-        line->setSpacing(space::s);
-        line->addWidget(new ElidedLabel(name), 1);
-        line->addWidget(makeLabel(bytesText(numberOr(model, "bytes")), TextRole::Caption));
-        line->addWidget(open);
-        m_rows->addLayout(line);
+        auto* row = new RowButton(HomeText::tr("Show %1").arg(name));
+        connect(row, &RowButton::clicked, this, [this, name] { Q_EMIT chosen(name); });
+        row->line()->addWidget(new ElidedLabel(name), 1);
+        row->line()->addWidget(makeLabel(bytesText(numberOr(model, "bytes")), TextRole::Caption));
+        rows += row;
     }
-    auto* foot = new QHBoxLayout;
+    m_rows->setRows(rows);
+    m_rows->setVisible(!rows.isEmpty());
+    m_empty->setVisible(rows.isEmpty());
     const auto free = bytesText(numberOr(cache, "free"));
-    const auto text = models.empty()
-        ? HomeText::tr("None yet; %1 free.").arg(free)
-        : HomeText::tr("%1 in all; %2 free.").arg(bytesText(numberOr(cache, "bytes")), free);
-    foot->addWidget(new ElidedLabel(text, TextRole::Secondary), 1);
-    auto* all = makeButton(
-        models.empty() ? HomeText::tr("Fetch a model") : HomeText::tr("All models"), ButtonKind::Link);
-    connect(all, &QPushButton::clicked, this, [this] { Q_EMIT chosen({}); });
-    foot->addWidget(all);
-    m_rows->addLayout(foot);
+    m_room->setElidedText(rows.isEmpty()
+            ? HomeText::tr("%1 free").arg(free)
+            : HomeText::tr("%1 in all; %2 free").arg(bytesText(numberOr(cache, "bytes")), free));
+    m_all->setText(rows.isEmpty() ? HomeText::tr("Fetch a model") : HomeText::tr("All models"));
 }
 
 } // namespace gb::ui

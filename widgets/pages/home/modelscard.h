@@ -7,9 +7,13 @@
 
 #include <backend/api/client.h>
 
-class QVBoxLayout;
+class QPushButton;
 
 namespace gb::ui {
+
+class ElidedLabel;
+class EmptyState;
+class FittingRows;
 
 // The models that can be used without a download, the last used first.
 class ModelsCard final : public QFrame
@@ -27,7 +31,10 @@ private:
     void showModels(const Json& cache);
 
     api::Client& m_client;
-    QVBoxLayout* m_rows = nullptr;
+    EmptyState* m_empty = nullptr;
+    FittingRows* m_rows = nullptr;
+    ElidedLabel* m_room = nullptr;
+    QPushButton* m_all = nullptr;
 };
 
 } // namespace gb::ui

@@ -308,6 +308,8 @@ bool ModelsPage::settled() const
 void ModelsPage::showPlace(const QString& place)
 {
     m_wanted = place;
+    if (place.contains(QLatin1Char('/')))
+        m_field->setText(place); // one that is not here can be fetched
     showCurrent();
 }
 
@@ -352,6 +354,8 @@ void ModelsPage::showCurrent()
         const auto* row = m_model->rowAt(index);
         if (row->key != m_wanted && row->repo != m_wanted && row->name() != m_wanted)
             continue;
+        if (m_field->text() == m_wanted)
+            m_field->clear();
         m_wanted.clear();
         m_view->setCurrentIndex(index); // comes back here
     }
