@@ -68,6 +68,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n problem(s)</source>
+        <translation>
+            <numerusform>%n problem</numerusform>
+            <numerusform>%n problems</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n step(s) to do</source>
         <translation>
             <numerusform>%n step to do</numerusform>

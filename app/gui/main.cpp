@@ -11,9 +11,9 @@
 #include <backend/base/version.h>
 #include <widgets/controls/lookstore.h>
 #include <widgets/controls/splitter.h>
+#include <widgets/shell/commandline.h>
 #include <widgets/shell/language.h>
 #include <widgets/shell/mainwindow.h>
-#include <widgets/shell/pagetable.h>
 #include <widgets/shell/shot.h>
 #include <widgets/shell/stallwatch.h>
 
@@ -26,22 +26,6 @@ QSize sizeOf(const QString& text)
     return size.width() > 0 && size.height() > 0 ? size : QSize(1280, 800);
 }
 
-// What was asked for and is not there, as a sentence; empty: everything is.
-QString misspelling(const QCommandLineParser& parser, const QString& page, gb::api::Client& client)
-{
-    QStringList pages;
-    for (const auto& entry : gb::ui::pageTable(client))
-        pages += entry.id;
-    if (!page.isEmpty() && !pages.contains(page))
-        return QStringLiteral("there is no page %1; the pages are %2")
-            .arg(page, pages.join(QLatin1String(", ")));
-    const QStringList themes{QStringLiteral("dark"), QStringLiteral("light")};
-    const auto theme = parser.value(QStringLiteral("theme"));
-    if (!theme.isEmpty() && !themes.contains(theme))
-        return QStringLiteral("there is no theme %1; the themes are dark, light").arg(theme);
-    return {};
-}
-
 } // namespace
 
 int main(int argc, char** argv)
@@ -52,20 +36,7 @@ int main(int argc, char** argv)
     QApplication::setDesktopFileName(QStringLiteral("glovebox"));
     gb::ui::logStalls(&application);
     QCommandLineParser parser;
-    parser.setApplicationDescription(QStringLiteral("The window of Glovebox"));
-    parser.addHelpOption();
-    parser.addVersionOption();
-    parser.addOptions({{QStringLiteral("experiment"), QStringLiteral("Open this folder."),
-                           QStringLiteral("DIR")},
-        {QStringLiteral("page"), QStringLiteral("Show this page first."), QStringLiteral("PAGE")},
-        {QStringLiteral("shot"), QStringLiteral("Draw this page into --out and leave."),
-            QStringLiteral("PAGE")},
-        {QStringLiteral("out"), QStringLiteral("The picture's file."), QStringLiteral("FILE.png")},
-        {QStringLiteral("size"), QStringLiteral("Of the window."), QStringLiteral("WxH")},
-        {QStringLiteral("theme"), QStringLiteral("dark or light."), QStringLiteral("THEME")},
-        {QStringLiteral("lang"), QStringLiteral("de, zh_CN, …; else what LANG says."),
-            QStringLiteral("LANG")},
-        {QStringLiteral("wait"), QStringLiteral("Milliseconds before the picture."), QStringLiteral("MS")}});
+    gb::ui::addWindowOptions(parser);
     parser.process(application);
 
     const auto data = gb::dataFolder();
@@ -82,7 +53,7 @@ int main(int argc, char** argv)
     const auto page =
         parser.value(parser.isSet(QStringLiteral("shot")) ? QStringLiteral("shot") : QStringLiteral("page"));
     const auto pageId = page.section(QLatin1Char(':'), 0, 0);
-    if (const auto wrong = misspelling(parser, pageId, client); !wrong.isEmpty()) {
+    if (const auto wrong = gb::ui::refusedOption(parser, pageId, client); !wrong.isEmpty()) {
         std::fprintf(stderr, "glovebox-gui: %s\n", qPrintable(wrong));
         return 2;
     }

@@ -59,8 +59,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent)
     m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_more = makeIconButton(QStringLiteral("chevron-down"), ControlsText::tr("Details"));
     connect(m_more, &QToolButton::clicked, this, &Banner::toggleDetails);
-    auto* close = makeIconButton(QStringLiteral("close"), ControlsText::tr("Dismiss"));
-    connect(close, &QToolButton::clicked, this, &Banner::dismiss);
+    m_close = makeIconButton(QStringLiteral("close"), ControlsText::tr("Dismiss"));
+    connect(m_close, &QToolButton::clicked, this, &Banner::dismiss);
     m_details = new QPlainTextEdit;
     m_details->setReadOnly(true);
     m_details->setAccessibleName(ControlsText::tr("Details"));
@@ -80,7 +80,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent)
     top->addWidget(m_icon, 0, Qt::AlignTop);
     top->addLayout(m_body, 1);
     top->addWidget(m_more, 0, Qt::AlignTop);
-    top->addWidget(close, 0, Qt::AlignTop);
+    top->addWidget(m_close, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space::m, space::s, space::s, space::s);
     layout->addLayout(top);
@@ -134,6 +134,14 @@ void Banner::addAction(const QString& text, std::function<void()> act)
 void Banner::dismiss()
 {
     setVisible(false);
+}
+
+void Banner::enter()
+{
+    if (auto* first = m_actions->itemAt(0))
+        first->widget()->setFocus(Qt::ShortcutFocusReason);
+    else
+        m_close->setFocus(Qt::ShortcutFocusReason);
 }
 
 QString Banner::title() const

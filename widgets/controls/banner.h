@@ -34,6 +34,7 @@ public:
     // Shown at the right, in a narrow place below; removed by the next show().
     void addAction(const QString& text, std::function<void()> act);
     void dismiss();
+    void enter(); // the keyboard goes to what can be done
 
     Tone tone() const { return m_tone; }
     QString title() const;
@@ -52,6 +53,7 @@ private:
     QBoxLayout* m_body = nullptr;
     QHBoxLayout* m_actions = nullptr;
     QToolButton* m_more = nullptr;
+    QToolButton* m_close = nullptr;
     QPlainTextEdit* m_details = nullptr;
 };
 

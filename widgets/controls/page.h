@@ -27,6 +27,8 @@ public:
 
     // The one primary action of this page (Ctrl+Enter, the header's filled button), or none.
     virtual QAction* primaryAction() { return nullptr; }
+    // It was asked for by keys while it cannot be done: leads to what is in its way.
+    virtual void showObstacle() { }
     // Everything else this page can do; each appears in the command palette.
     virtual QList<QAction*> pageActions() { return {}; }
     // F5.

@@ -6,7 +6,6 @@
 #include <QAction>
 #include <QHBoxLayout>
 
-#include "buttons.h"
 #include "labels.h"
 #include "theme.h"
 
@@ -39,9 +38,9 @@ void PageBar::addWidget(QWidget* widget, int stretch)
     m_middle->insertWidget(m_middle->count() - 1, widget, stretch);
 }
 
-void PageBar::addAction(QAction* action)
+void PageBar::addAction(QAction* action, ButtonKind kind)
 {
-    m_actions->addWidget(makeActionButton(action));
+    m_actions->addWidget(makeActionButton(action, kind));
 }
 
 void PageBar::addIcon(QAction* action)

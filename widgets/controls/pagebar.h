@@ -5,6 +5,8 @@
 
 #include <QFrame>
 
+#include "buttons.h"
+
 class QAction;
 class QHBoxLayout;
 class QLabel;
@@ -21,7 +23,7 @@ public:
 
     void setTitle(const QString& title);
     void addWidget(QWidget* widget, int stretch = 0);
-    void addAction(QAction* action);
+    void addAction(QAction* action, ButtonKind kind = ButtonKind::Normal);
     void addIcon(QAction* action); // an action that everybody knows by its icon
     void setPrimary(QAction* action);
 

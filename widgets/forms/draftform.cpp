@@ -3,6 +3,8 @@
 
 #include "draftform.h"
 
+#include <utility>
+
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -37,6 +39,12 @@ QString sourceText(Draft::Source source)
         break;
     }
     return FormsText::tr("default");
+}
+
+QString resetText(Draft::Source source, const QString& title)
+{
+    return source == Draft::Source::File ? FormsText::tr("%1: back to the default").arg(title)
+                                         : FormsText::tr("Reset %1").arg(title);
 }
 
 void setInvalid(QWidget* field, bool wrong)
@@ -80,9 +88,9 @@ DraftRow::DraftRow(Draft& draft, std::string name, const Texts& texts, SchemaFie
     layout->addWidget(field);
     layout->addWidget(m_problem);
     if (!texts.help.isEmpty()) {
-        auto* help = makeLabel(texts.help, TextRole::Caption);
-        help->setWordWrap(true);
-        layout->addWidget(help);
+        m_help = makeLabel(texts.help, TextRole::Caption);
+        m_help->setWordWrap(true);
+        layout->addWidget(m_help);
     }
     if (auto* named = field->focusProxy(); named && named->accessibleName().isEmpty())
         named->setAccessibleName(texts.title);
@@ -94,16 +102,55 @@ void DraftRow::showValue()
 {
     m_field->setValue(m_draft.value(m_name));
     showSource();
+    if (m_state.kind == FieldState::Kind::Hidden)
+        updateVisible();
 }
 
 void DraftRow::showSource()
 {
     const auto source = m_draft.source(m_name);
     const bool changed = m_draft.isChanged(m_name);
-    const auto text = (changed ? QStringLiteral("● ") : QString()) + sourceText(source);
+    const auto words = (changed ? QStringLiteral("● ") : QString()) + sourceText(source);
+    // Most values are defaults: the word beside each would hide those that are not.
+    const bool quiet = source == Draft::Source::Default && !m_near;
+    const auto text = quiet ? QString() : words;
     if (m_source->text() != text)
         m_source->setText(text);
     m_reset->setVisible(source != Draft::Source::Default);
+    if (m_shownSource == words)
+        return;
+    m_shownSource = words;
+    const auto way = resetText(source, m_title);
+    m_reset->setToolTip(way);
+    m_reset->setAccessibleName(way);
+    if (auto* named = m_field->focusProxy())
+        named->setAccessibleDescription(sourceText(source));
+}
+
+void DraftRow::setNear(bool near)
+{
+    if (std::exchange(m_near, near) != near)
+        showSource();
+}
+
+void DraftRow::enterEvent(QEnterEvent* event)
+{
+    QWidget::enterEvent(event);
+    setNear(true);
+}
+
+void DraftRow::leaveEvent(QEvent* event)
+{
+    QWidget::leaveEvent(event);
+    setNear(isAncestorOf(QApplication::focusWidget()));
+}
+
+void DraftRow::enter(const FieldPath& path)
+{
+    if (m_field->isEnabled())
+        m_field->enter(path.index, path.rest);
+    else
+        m_reset->setFocus(Qt::ShortcutFocusReason); // all that can be done with it
 }
 
 void DraftRow::showProblems(const std::vector<SpecProblem>& problems, const FieldTitles& titles)
@@ -163,6 +210,9 @@ void DraftRow::setState(const FieldState& state)
 {
     m_state = state;
     m_field->setEnabled(state.kind != FieldState::Kind::Disabled);
+    // How to fill it in is no use where it cannot be.
+    if (m_help)
+        m_help->setVisible(state.kind != FieldState::Kind::Disabled || state.reason.isEmpty());
     if (!m_reason && !state.reason.isEmpty()) {
         m_reason = makeLabel({}, TextRole::Caption);
         m_reason->setWordWrap(true);
@@ -189,7 +239,10 @@ void DraftRow::setSearched(bool found)
 
 void DraftRow::updateVisible()
 {
-    setVisible(m_found && m_state.kind != FieldState::Kind::Hidden);
+    // What is not offered here can have come with a file or a preset; it must be possible to take it back.
+    const bool offered =
+        m_state.kind != FieldState::Kind::Hidden || m_draft.source(m_name) != Draft::Source::Default;
+    setVisible(m_found && offered);
 }
 
 DraftForm::DraftForm(Draft& draft, QWidget* parent) : QWidget(parent), m_draft(draft)
@@ -205,7 +258,13 @@ DraftForm::DraftForm(Draft& draft, QWidget* parent) : QWidget(parent), m_draft(d
     layout->addWidget(m_scroll);
     connect(&m_draft, &Draft::changed, this, &DraftForm::showChanged);
     connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, this, &DraftForm::noticeScroll);
-    connect(qApp, &QApplication::focusChanged, this, [this](const QWidget*, const QWidget* now) {
+    connect(qApp, &QApplication::focusChanged, this, [this](const QWidget* before, const QWidget* now) {
+        auto* left = rowOf(before);
+        auto* entered = rowOf(now);
+        if (left && left != entered)
+            left->setNear(left->underMouse());
+        if (entered)
+            entered->setNear(true);
         if (now && isAncestorOf(now))
             noticeScroll();
     });
@@ -252,6 +311,14 @@ DraftRow* DraftForm::row(const std::string& name) const
 {
     const auto found = m_rows.find(name);
     return found == m_rows.end() ? nullptr : found->second;
+}
+
+DraftRow* DraftForm::rowOf(const QWidget* widget) const
+{
+    for (const auto& [name, each] : m_rows)
+        if (widget && each->isAncestorOf(widget))
+            return each;
+    return nullptr;
 }
 
 QList<DraftForm::Section> DraftForm::sections() const
@@ -311,13 +378,31 @@ QString DraftForm::sentences(const SpecProblem& problem) const
 
 void DraftForm::showField(const std::string& path)
 {
-    auto* found = row(fieldPath(path).root);
+    const auto parts = fieldPath(path);
+    auto* found = row(parts.root);
     if (!found)
         return;
     search({});
     m_scroll->widget()->layout()->activate();
     m_scroll->ensureWidgetVisible(found, 0, space::xxl);
-    found->field()->setFocus(Qt::ShortcutFocusReason);
+    found->enter(parts);
+}
+
+QString DraftForm::firstOf(const QStringList& paths) const
+{
+    for (const auto& part : m_parts)
+        for (const auto* each : part.rows)
+            for (const auto& path : paths)
+                if (fieldPath(path.toStdString()).root == each->name())
+                    return path;
+    return {};
+}
+
+void DraftForm::setFindings(std::vector<SpecProblem> findings)
+{
+    m_findings = std::move(findings);
+    showProblems();
+    Q_EMIT sectionsChanged();
 }
 
 void DraftForm::setStates(const std::map<std::string, FieldState>& states)
@@ -357,6 +442,8 @@ void DraftForm::showChanged(const Draft::Fields& fields)
     if (fields.empty())
         for (const auto& [name, each] : m_rows)
             each->showValue();
+    std::erase_if(m_findings,
+        [&fields](const SpecProblem& finding) { return fields.contains(fieldPath(finding.field).root); });
     showProblems();
     Q_EMIT sectionsChanged();
 }
@@ -366,6 +453,14 @@ void DraftForm::showProblems()
     std::map<std::string, std::vector<SpecProblem>> byField;
     for (const auto& problem : m_draft.problems())
         byField[fieldPath(problem.field).root].push_back(problem);
+    for (const auto& finding : m_findings) {
+        auto& known = byField[fieldPath(finding.field).root];
+        // A warning of the draft's own comes back with the plan.
+        if (std::ranges::none_of(known, [&](const SpecProblem& problem) {
+                return problem.field == finding.field && problem.message == finding.message;
+            }))
+            known.push_back(finding);
+    }
     const auto titles = [this](const QString& path) { return titleOf(path); };
     for (const auto& [name, each] : m_rows) {
         const auto before = each->problemText();

@@ -51,8 +51,15 @@ public:
     bool hasError() const { return m_wrong; }
     QString problemText() const;
     void setState(const FieldState& state);
+    // Somebody is at it: then it says of a default that it is one.
+    void setNear(bool near);
+    void enter(const FieldPath& path);
     bool matches(const QString& words) const;
     void setSearched(bool found);
+
+protected:
+    void enterEvent(QEnterEvent* event) override;
+    void leaveEvent(QEvent* event) override;
 
 private:
     void showSource();
@@ -67,10 +74,13 @@ private:
     QToolButton* m_reset = nullptr;
     QLabel* m_reason = nullptr;
     QLabel* m_problem = nullptr;
+    QLabel* m_help = nullptr;
     FieldState m_state;
     QString m_shownProblems;
+    QString m_shownSource;
     bool m_found = true;
     bool m_wrong = false;
+    bool m_near = false;
 };
 
 // A draft as a form in sections, which scrolls; the page shows the outline.
@@ -96,10 +106,13 @@ public:
     QList<Section> sections() const;
     void showSection(int index);
     void enterSection(int index); // the keyboard goes to its first field
-    void showField(const std::string& path); // "models[1].name" shows "models"
+    void showField(const std::string& path); // "models[1].name"
+    QString firstOf(const QStringList& paths) const; // as they stand in the form; empty: none is in it
     DraftRow* row(const std::string& name) const;
     QString titleOf(const QString& path) const; // of a field or a column of its records
     QString sentences(const SpecProblem& problem) const; // with the field's title
+    // What somebody else found wrong with the values as they are. A field that changes loses its own.
+    void setFindings(std::vector<SpecProblem> findings);
     void setStates(const std::map<std::string, FieldState>& states);
     // Shows only what has all words; how many rows that were.
     int search(const QString& words);
@@ -121,6 +134,7 @@ private:
     void showChanged(const Draft::Fields& fields);
     void showProblems();
     void noticeScroll();
+    DraftRow* rowOf(const QWidget* widget) const;
     int focusedSection() const; // -1: none that can be seen
 
     Draft& m_draft;
@@ -129,6 +143,7 @@ private:
     QList<Part> m_parts;
     QString m_searched;
     std::map<std::string, DraftRow*> m_rows;
+    std::vector<SpecProblem> m_findings;
 };
 
 } // namespace gb::ui

@@ -260,6 +260,17 @@ void RecordsField::setValue(const Json& wanted)
     }
 }
 
+void RecordsField::enter(int index, const QString& key)
+{
+    if (index < 0 || index >= m_rows.size())
+        return setFocus(Qt::ShortcutFocusReason);
+    const auto& row = m_rows[index];
+    auto* editor = row.editors.value(key);
+    if (!editor || !editor->isVisibleTo(row.card))
+        editor = row.editors.value(QString::fromStdString(m_columns.front().key));
+    editor->setFocus(Qt::ShortcutFocusReason);
+}
+
 void RecordsField::setProblems(const QMap<int, QStringList>& byRecord)
 {
     for (int i = 0; i < m_rows.size(); ++i) {

@@ -56,6 +56,7 @@ public:
 
     Json value() const override;
     void setValue(const Json& value) override;
+    void enter(int index, const QString& key) override;
     int count() const { return static_cast<int>(m_rows.size()); }
     Json record(int index) const;
     void setRecord(int index, const Json& record);

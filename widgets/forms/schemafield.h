@@ -24,6 +24,8 @@ public:
     virtual void setValue(const Json& value) = 0;
     // Empty when what is typed can be sent.
     virtual QString problem() const { return {}; }
+    // The keyboard goes to this entry and, where entries have columns, to this one; index -1: to the field.
+    virtual void enter(int /*index*/, const QString& /*key*/) { setFocus(Qt::ShortcutFocusReason); }
 
 Q_SIGNALS:
     void edited();

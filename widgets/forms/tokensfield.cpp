@@ -106,6 +106,14 @@ void TokensField::setValue(const Json& wanted)
     rebuild();
 }
 
+void TokensField::enter(int index, const QString& /*key*/)
+{
+    if (index >= 0 && index < m_chips.size())
+        m_chips[index]->setFocus(Qt::ShortcutFocusReason);
+    else
+        setFocus(Qt::ShortcutFocusReason);
+}
+
 void TokensField::add(const QStringList& tokens)
 {
     const auto before = m_tokens.size();

@@ -39,6 +39,7 @@ public:
 
     Json value() const override;
     void setValue(const Json& value) override;
+    void enter(int index, const QString& key) override;
     void add(const QStringList& tokens);
     QStringList tokens() const { return m_tokens; }
 

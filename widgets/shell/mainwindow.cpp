@@ -117,8 +117,11 @@ void MainWindow::createShortcuts()
     add(QStringLiteral("Ctrl+N"), [this] { newExperiment(); });
     add(QStringLiteral("Ctrl+Q"), [this] { close(); });
     const auto primary = [this] {
-        if (auto* action = currentPage()->primaryAction(); action && action->isEnabled())
+        auto* action = currentPage()->primaryAction();
+        if (action && action->isEnabled())
             action->trigger();
+        else if (action)
+            currentPage()->showObstacle();
     };
     add(QStringLiteral("Ctrl+Return"), primary);
     add(QStringLiteral("Ctrl+Enter"), primary);

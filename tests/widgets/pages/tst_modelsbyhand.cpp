@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include <QAction>
+#include <QApplication>
 #include <QDesktopServices>
 #include <QFile>
 #include <QLabel>
@@ -50,6 +51,7 @@ private Q_SLOTS:
     void addedWatchedPausedKilledAndVerified();
     void usedByASandboxAndDeleted();
     void fetchedByAStart();
+    void severalComeSideBySide();
     void whatCannotComeShowsTheWayOut();
     void openPage(const QUrl& page) { m_opened = page; }
 
@@ -81,8 +83,8 @@ private:
 
 void ModelsByHandTest::initTestCase()
 {
-    for (const auto& [name, size] :
-        {std::pair("org/first", 8 * mebi), {"org/fetched", 8 * mebi}, {"org/gated", mebi}}) {
+    for (const auto& [name, size] : {std::pair("org/first", 8 * mebi), {"org/fetched", 8 * mebi},
+             {"org/second", 8 * mebi}, {"org/third", 8 * mebi}, {"org/gated", mebi}}) {
         auto& repo = m_hub.addRepo(name);
         repo.files["config.json"] = {.content = R"({"model_type": "llama"})"};
         repo.files["model.safetensors"] = {.content = {}, .generated = size, .lfs = true};
@@ -270,6 +272,7 @@ void ModelsByHandTest::fetchedByAStart()
     QCOMPARE(m_client->items("models").size(), std::size_t{1});
     button(QStringLiteral("Cancel"))->click();
     QVERIFY(waitFor([this] { return plan()->phase() == PlanPanel::Phase::Cancelled; }));
+    pictures(QStringLiteral("cancelled"));
     QVERIFY(waitFor([this] { return m_client->items("models").empty(); }));
     m_files.setBytesPerSecond(0);
     QVERIFY(planFor("org/fetched", "fetches again"));
@@ -277,23 +280,45 @@ void ModelsByHandTest::fetchedByAStart()
     QVERIFY(waitFor([this] { return sandboxes()->running()->isVisible(); }));
 }
 
+void ModelsByHandTest::severalComeSideBySide()
+{
+    m_files.setBytesPerSecond(slowRate);
+    QVERIFY(planFor("org/second", "fetches two"));
+    sandboxes()->draft().set(Json{{"models",
+        Json::array({Json{{"name", "org/second"}}, Json{{"name", "org/third"}, {"var_name", "b"}}})}});
+    QVERIFY(waitFor([this] { return shown().contains(QStringLiteral("Model org/third")); }));
+    sandboxes()->primaryAction()->trigger();
+    const auto coming = [this] {
+        const auto& items = m_client->items("models");
+        return std::ranges::count_if(items, [](const Json& item) {
+            return stringOr(item, "state") == "downloading" && integerOr(item, "done") > 0;
+        });
+    };
+    QVERIFY(waitFor([&coming] { return coming() == 2; }));
+    pictures(QStringLiteral("two"));
+    // Both go when nobody waits for them any more.
+    button(QStringLiteral("Cancel"))->click();
+    QVERIFY(waitFor([this] { return plan()->phase() == PlanPanel::Phase::Cancelled; }));
+    QVERIFY(waitFor([this] {
+        return std::ranges::none_of(m_client->items("models"),
+            [](const Json& item) { return stringOr(item, "repo") != "org/fetched"; });
+    }));
+    m_files.setBytesPerSecond(0);
+}
+
 void ModelsByHandTest::whatCannotComeShowsTheWayOut()
 {
     QVERIFY(planFor("org/gated", "refused"));
     QVERIFY2(shown().contains(QStringLiteral("needs access")), qPrintable(shown()));
     pictures(QStringLiteral("planned-gated"));
-    sandboxes()->primaryAction()->trigger();
-    QVERIFY(waitFor([this] { return plan()->phase() == PlanPanel::Phase::Failed; }));
-    QCOMPARE(modelStep()->state(), StepRow::State::Failed);
-    pictures(QStringLiteral("gated"));
-    QVERIFY(button(QStringLiteral("Try again")));
-    QVERIFY(button(QStringLiteral("Edit the field")));
+    QVERIFY(!sandboxes()->primaryAction()->isEnabled());
     button(QStringLiteral("Open the model's page"))->click();
     QCOMPARE(m_opened.toString(), QString::fromStdString(m_hub.url()) + QStringLiteral("/org/gated"));
-    plan()->forget();
+    // What is in the way is one key away.
+    QTest::keyClick(m_window.get(), Qt::Key_Return, Qt::ControlModifier);
+    QCOMPARE(QApplication::focusWidget()->accessibleName(), QStringLiteral("Model"));
     QVERIFY(planFor("org/nothing-of-this-name", "refused"));
-    sandboxes()->primaryAction()->trigger();
-    QVERIFY(waitFor([this] { return plan()->phase() == PlanPanel::Phase::Failed; }));
+    QVERIFY(!sandboxes()->primaryAction()->isEnabled());
     QVERIFY(!button(QStringLiteral("Open the model's page")));
     pictures(QStringLiteral("unknown"));
     // Access was granted meanwhile: the same start goes through.

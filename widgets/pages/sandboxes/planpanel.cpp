@@ -108,7 +108,13 @@ PlanPanel::PlanPanel(api::Client& client, Draft& draft, QWidget* parent)
     m_soon.setSingleShot(true);
     m_soon.setInterval(planDelayMs);
     connect(&m_soon, &QTimer::timeout, this, &PlanPanel::askForPlan);
-    connect(&m_draft, &Draft::changed, this, &PlanPanel::plan);
+    connect(&m_draft, &Draft::changed, this, [this] {
+        // Nothing of it is left to be read, as there is after a failure.
+        if (m_phase == Phase::Cancelled)
+            forget();
+        else
+            plan();
+    });
     connect(&m_client, &api::Client::connected, this, &PlanPanel::plan);
     connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
         if (topic == QLatin1String("jobs") && isStarting())
@@ -151,19 +157,21 @@ void PlanPanel::plan()
         showWrong();
         return;
     }
+    if (m_phase == Phase::Wrong) {
+        m_inTheWay.clear();
+        m_banner->dismiss();
+        setPhase(Phase::Planning);
+    }
     m_soon.start();
 }
 
 void PlanPanel::showWrong()
 {
-    int wrong = 0;
-    QString first;
-    for (const auto& problem : m_draft.problems())
-        if (problem.severity == SpecProblem::Severity::Error && wrong++ == 0)
-            first = QString::fromStdString(problem.field);
+    m_inTheWay.clear();
+    const auto wrong = static_cast<int>(obstacles().size());
     m_banner->show(Tone::Error, SandboxText::tr("%n value(s) cannot be used", nullptr, wrong),
         SandboxText::tr("The plan follows when they are right."));
-    m_banner->addAction(SandboxText::tr("Show"), [this, first] { Q_EMIT fieldRequested(first); });
+    m_banner->addAction(SandboxText::tr("Show"), [this] { showObstacle(); });
     m_summary->clear();
     setPhase(Phase::Wrong);
 }
@@ -206,12 +214,14 @@ void PlanPanel::askAboutGpu()
     });
     showSteps(Json::array());
     m_summary->clear();
+    m_inTheWay = QStringList{QString()}; // the banner has the choices
     setPhase(Phase::Wrong);
 }
 
 void PlanPanel::takePlan(const Json& plan)
 {
     m_plan = plan;
+    m_inTheWay.clear();
     m_banner->dismiss();
     showSteps(plan.contains("steps") ? plan["steps"] : Json(Json::array()));
     double bytes = 0;
@@ -245,26 +255,33 @@ void PlanPanel::takePlan(const Json& plan)
 
 void PlanPanel::showProblems(const Json& problems)
 {
-    QStringList sentences;
+    QStringList errors;
+    QStringList warnings;
     QString field;
-    bool isPossible = true;
+    std::vector<SpecProblem> found;
     for (const auto& problem : problems) {
-        if (field.isEmpty())
+        const bool isError = stringOr(problem, "severity") != "warning";
+        found.push_back({stringOr(problem, "field"), stringOr(problem, "message"), stringOr(problem, "fix"),
+            isError ? SpecProblem::Severity::Error : SpecProblem::Severity::Warning});
+        if (isError)
+            m_inTheWay += textField(problem, "field");
+        else if (field.isEmpty())
             field = textField(problem, "field");
-        isPossible = isPossible && stringOr(problem, "severity") == "warning";
-        sentences +=
-            m_describe({stringOr(problem, "field"), stringOr(problem, "message"), stringOr(problem, "fix")});
+        (isError ? errors : warnings) += m_describe(found.back());
     }
-    if (sentences.isEmpty())
+    Q_EMIT problemsFound(found);
+    if (found.empty())
         return;
     if (m_steps.isEmpty())
         m_summary->clear(); // nothing was counted
-    m_banner->show(isPossible ? Tone::Warning : Tone::Error,
-        isPossible ? SandboxText::tr("Look at this before you start")
-                   : SandboxText::tr("It cannot start like this"),
-        sentences.join(QLatin1Char('\n')));
-    if (!field.isEmpty())
+    m_banner->show(errors.isEmpty() ? Tone::Warning : Tone::Error,
+        errors.isEmpty() ? SandboxText::tr("Look at this before you start")
+                         : SandboxText::tr("It cannot start like this"),
+        (errors + warnings).join(QLatin1Char('\n')));
+    if (errors.isEmpty() && !field.isEmpty())
         m_banner->addAction(SandboxText::tr("Show"), [this, field] { Q_EMIT fieldRequested(field); });
+    if (std::ranges::any_of(m_inTheWay, [](const QString& path) { return !path.isEmpty(); }))
+        m_banner->addAction(SandboxText::tr("Show"), [this] { showObstacle(); });
 }
 
 void PlanPanel::offerAccess(const Json& steps)
@@ -305,6 +322,7 @@ bool PlanPanel::canStart() const
 {
     switch (m_phase) {
     case Phase::Planned:
+        return m_draft.isValid() && m_inTheWay.isEmpty();
     case Phase::Failed:
     case Phase::Cancelled:
     case Phase::NoPlan:
@@ -312,6 +330,31 @@ bool PlanPanel::canStart() const
     default:
         return false;
     }
+}
+
+QStringList PlanPanel::obstacles() const
+{
+    if (isStarting() || m_phase == Phase::Ready)
+        return {};
+    if (m_draft.isValid())
+        return m_phase == Phase::Planned || m_phase == Phase::Wrong ? m_inTheWay : QStringList();
+    QStringList fields;
+    for (const auto& problem : m_draft.problems())
+        if (problem.severity == SpecProblem::Severity::Error)
+            fields += QString::fromStdString(problem.field);
+    return fields;
+}
+
+void PlanPanel::showObstacle()
+{
+    if (m_phase == Phase::Asking)
+        return m_no->setFocus();
+    auto fields = obstacles();
+    fields.removeAll(QString());
+    if (!fields.isEmpty())
+        Q_EMIT oneOfRequested(fields);
+    else if (m_banner->isVisible())
+        m_banner->enter();
 }
 
 void PlanPanel::start()
@@ -431,10 +474,14 @@ void PlanPanel::ended(const Json& job)
         job.contains("error") ? Error::fromJson(job["error"]) : Error{"cancelled", "It was cancelled."};
     if (state == "cancelled" || error.code == "cancelled") {
         for (auto* row : m_steps)
-            if (row->state() != StepRow::State::Done)
+            if (row->state() == StepRow::State::Running)
+                row->setState(StepRow::State::Cancelled, SandboxText::tr("Cancelled here."));
+            else if (row->state() != StepRow::State::Done)
                 row->setState(StepRow::State::Skipped);
         m_banner->show(Tone::Info, SandboxText::tr("The start was cancelled"),
             SandboxText::tr("Nothing of it is running. What was built is kept for the next time."));
+        m_banner->addAction(SandboxText::tr("Start again"), [this] { start(); });
+        m_summary->clear();
         setPhase(Phase::Cancelled);
         return;
     }

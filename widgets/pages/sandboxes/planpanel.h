@@ -45,6 +45,9 @@ public:
     void forget(); // back to the plan
     Phase phase() const { return m_phase; }
     bool canStart() const;
+    // The fields that have to be mended before it can start; empty where it is no field's.
+    QStringList obstacles() const;
+    void showObstacle();
     bool isStarting() const { return m_phase == Phase::Starting; }
     std::string sandbox() const { return m_sandbox; }
     void showLog(bool shown);
@@ -54,6 +57,9 @@ Q_SIGNALS:
     void phaseChanged();
     void ready(const QString& sandbox);
     void fieldRequested(const QString& path);
+    void oneOfRequested(const QStringList& paths); // the first as the form has them
+    // What the plan found wrong with fields, beyond what the form knows.
+    void problemsFound(const std::vector<gb::SpecProblem>& problems);
 
 private:
     void askForPlan();
@@ -79,6 +85,7 @@ private:
     QTimer m_soon;
     int m_round = 0;
     Json m_plan = Json::object();
+    QStringList m_inTheWay; // of what the plan says
     std::string m_sandbox;
     std::string m_job;
     QLabel* m_title = nullptr;

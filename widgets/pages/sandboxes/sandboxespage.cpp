@@ -59,8 +59,11 @@ SandboxesPage::SandboxesPage(api::Client& client, QWidget* parent)
     connect(m_draft, &Draft::changed, this, &SandboxesPage::updateActions);
     connect(m_file, &ExperimentFile::textChanged, this, &SandboxesPage::updateActions);
     connect(m_plan, &PlanPanel::phaseChanged, this, &SandboxesPage::updateActions);
-    connect(m_plan, &PlanPanel::fieldRequested, m_form->form(),
-        [this](const QString& path) { m_form->form()->showField(path.toStdString()); });
+    connect(
+        m_plan, &PlanPanel::fieldRequested, m_form->form(), [this](const QString& path) { showPlace(path); });
+    connect(m_plan, &PlanPanel::oneOfRequested, this,
+        [this](const QStringList& paths) { showPlace(m_form->form()->firstOf(paths)); });
+    connect(m_plan, &PlanPanel::problemsFound, m_form->form(), &DraftForm::setFindings);
     connect(m_plan, &PlanPanel::ready, this, [this](const QString& sandbox) {
         // Only who is still watching is taken along.
         if (m_stack->currentIndex() == 0)
@@ -88,6 +91,7 @@ void SandboxesPage::createActions()
         return action;
     };
     m_start = add(SandboxText::tr("Start"), "play", "", [this] { start(); });
+    m_obstacle = add(SandboxText::tr("%n problem(s)", nullptr, 0), "error", "", [this] { showObstacle(); });
     m_save = add(SandboxText::tr("Save"), "check", "Ctrl+S", [this] { save(); });
     m_discard = add(SandboxText::tr("Discard changes"), "close", "", [this] { m_file->discard(); });
     m_undo = add(SandboxText::tr("Undo"), "undo", "Ctrl+Z", [this] { m_draft->undo(); });
@@ -150,6 +154,7 @@ void SandboxesPage::createLayout()
         m_bar->addIcon(action);
     for (auto* action : {m_showFile, m_copy, m_save})
         m_bar->addAction(action);
+    m_bar->addAction(m_obstacle, ButtonKind::Danger);
     m_bar->setPrimary(m_start);
     m_banner = new Banner;
     auto* layout = new QVBoxLayout(this);
@@ -294,6 +299,11 @@ void SandboxesPage::updateActions()
     const bool setUp = m_stack->currentIndex() == 0;
     m_start->setEnabled(setUp && m_plan->canStart());
     m_start->setVisible(setUp);
+    const auto obstacles = static_cast<int>(m_plan->obstacles().size());
+    m_obstacle->setText(SandboxText::tr("%n problem(s)", nullptr, obstacles));
+    m_obstacle->setToolTip(SandboxText::tr("It cannot start like this. Show what to mend first."));
+    m_obstacle->setVisible(setUp && obstacles > 0);
+    m_start->setToolTip(obstacles > 0 ? m_obstacle->toolTip() : SandboxText::tr("Start (Ctrl+Enter)"));
     m_save->setEnabled(setUp && m_file->hasFolder() && m_file->hasChanges() && m_draft->isValid());
     m_discard->setEnabled(setUp && m_file->hasChanges());
     m_undo->setEnabled(setUp && m_draft->canUndo());
@@ -311,6 +321,12 @@ void SandboxesPage::start()
     if (m_file->hasFolder() && m_file->hasChanges())
         save();
     m_plan->start();
+}
+
+void SandboxesPage::showObstacle()
+{
+    if (m_stack->currentIndex() == 0)
+        m_plan->showObstacle();
 }
 
 void SandboxesPage::save()
@@ -363,6 +379,9 @@ void SandboxesPage::showPlace(const QString& place)
         return m_list->choose(place);
     if (!m_list->chosen().isEmpty())
         m_list->choose({});
+    if (place.isEmpty())
+        return;
+    m_search->clear();
     m_form->form()->showField(place.toStdString());
 }
 

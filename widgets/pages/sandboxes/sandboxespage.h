@@ -33,6 +33,7 @@ public:
     explicit SandboxesPage(api::Client& client, QWidget* parent = nullptr);
 
     QAction* primaryAction() override { return m_start; }
+    void showObstacle() override;
     QList<QAction*> pageActions() override;
     void refresh() override;
     void find() override;
@@ -78,6 +79,7 @@ private:
     QMenu* m_presets = nullptr;
     QPushButton* m_presetButton = nullptr;
     QAction *m_start = nullptr, *m_save = nullptr, *m_discard = nullptr, *m_undo = nullptr, *m_redo = nullptr;
+    QAction* m_obstacle = nullptr; // beside Start while there is something to mend first
     QAction *m_showFile = nullptr, *m_copy = nullptr, *m_asDefault = nullptr;
     bool m_settled = false;
 };

@@ -77,6 +77,36 @@ Json recordsToMounts(const Json& records)
     return mounts;
 }
 
+Json listIn(const Json& object, const char* key)
+{
+    const auto found = object.find(key);
+    return found != object.end() && found->is_array() ? *found : Json::array();
+}
+
+// What a provider says it can make comes first; the others say why they cannot be chosen.
+std::vector<PickField::Choice> pythonVersions(const Json& provider)
+{
+    constexpr const char* all[] = {"3.14", "3.13", "3.12", "3.11", "3.10", "3.9"};
+    const auto made = listIn(provider, "python_versions");
+    std::vector<PickField::Choice> offered;
+    std::vector<PickField::Choice> others;
+    for (const std::string version : all) {
+        const auto text = QString::fromStdString(version);
+        if (made.empty() || std::ranges::find(made, Json(version)) != made.end()) {
+            offered.push_back({text, version});
+            continue;
+        }
+        auto reason = SandboxText::tr("There is no image with it.");
+        for (const auto& python : listIn(provider, "interpreters"))
+            if (stringOr(python, "version").starts_with(version + "."))
+                reason = SandboxText::tr("There is no image with it, but %1: choose that as “Python from”.")
+                             .arg(textField(python, "path"));
+        others.push_back({text, version, reason});
+    }
+    std::ranges::move(others, std::back_inserter(offered));
+    return offered;
+}
+
 } // namespace
 
 SandboxForm::SandboxForm(api::Client& client, Draft& draft, ExperimentFile& file, QWidget* parent)
@@ -99,12 +129,16 @@ SandboxForm::SandboxForm(api::Client& client, Draft& draft, ExperimentFile& file
     connect(&m_draft, &Draft::changed, this, [this](const Draft::Fields& fields) {
         const bool other =
             m_draft.value("provider").is_string() && m_draft.value("provider") != m_shownProvider;
-        if (other || fields.contains("execution_mode") || fields.contains("notebook_packages"))
+        constexpr const char* ruling[] = {"execution_mode", "notebook_packages", "gpu", "gpu_count"};
+        if (other)
             applyProvider();
+        else if (std::ranges::any_of(ruling, [&](const char* field) { return fields.contains(field); }))
+            applyStates();
     });
     connect(&m_file, &ExperimentFile::textChanged, m_secrets, &TokensField::remark);
     // Until it is known what there is: as for the defaults, so that nothing is drawn to be hidden.
-    m_form->row("notebook_packages")->setState({FieldState::Kind::Hidden});
+    for (const char* field : {"notebook_packages", "gpu_count"})
+        m_form->row(field)->setState({FieldState::Kind::Hidden});
 }
 
 void SandboxForm::addCompute()
@@ -201,12 +235,10 @@ void SandboxForm::addPython()
             SandboxText::tr("“Use my Python”: an interpreter of this machine with its packages, read-only, "
                             "instead of an image.")},
         m_interpreter);
+    m_version = new PickField(PickField::Kind::Open, pythonVersions(Json::object()));
     m_form->addRow("python_version",
         {SandboxText::tr("Python version"), SandboxText::tr("Of the image; your own Python has its own.")},
-        new PickField(PickField::Kind::Open,
-            {{QStringLiteral("3.13"), "3.13"}, {QStringLiteral("3.12"), "3.12"},
-                {QStringLiteral("3.11"), "3.11"}, {QStringLiteral("3.10"), "3.10"},
-                {QStringLiteral("3.9"), "3.9"}}));
+        m_version);
     m_packages = new TokensField(SandboxText::tr("numpy>=1.26, or paste a requirements.txt"));
     m_packages->setSplitter([this](const QString& text) {
         const auto read = readPackages(text);
@@ -468,49 +500,57 @@ void SandboxForm::setCapabilities(const Json& capabilities)
 void SandboxForm::applyProvider()
 {
     m_shownProvider = stringOr(m_draft.values(), "provider");
-    std::map<std::string, FieldState> states;
     std::vector<PickField::Choice> gpus{{SandboxText::tr("none"), nullptr}};
     std::vector<PickField::Choice> pythons{{SandboxText::tr("an image of its own (recommended)"), nullptr}};
     QStringList models;
-    const auto providers =
-        m_capabilities.contains("providers") ? m_capabilities["providers"] : Json(Json::array());
-    for (const auto& each : providers) {
-        if (stringOr(each, "id") != m_shownProvider)
-            continue;
-        const auto fields = objectOr(each, "fields");
-        for (const auto& [name, field] : fields.items()) {
-            const auto state = stringOr(field, "state");
-            states[name] = {state == "hidden" ? FieldState::Kind::Hidden
-                    : state == "disabled"     ? FieldState::Kind::Disabled
-                                              : FieldState::Kind::Usable,
-                textField(field, "reason")};
-        }
-        const auto list = [&each](const char* key) {
-            return each.contains(key) && each[key].is_array() ? each[key] : Json(Json::array());
-        };
-        for (const auto& gpu : list("gpus"))
-            if (gpu.is_string())
-                gpus.push_back({QString::fromStdString(gpu.get<std::string>()), gpu});
-            else
-                gpus.push_back({textField(gpu, "name"), stringOr(gpu, "name")});
-        for (const auto& python : list("interpreters"))
-            pythons.push_back({SandboxText::tr("%1 (Python %2)")
-                                   .arg(textField(python, "path"), textField(python, "version")),
+    const auto provider = shownProvider();
+    for (const auto& gpu : listIn(provider, "gpus"))
+        if (gpu.is_string())
+            gpus.push_back({QString::fromStdString(gpu.get<std::string>()), gpu});
+        else
+            gpus.push_back({textField(gpu, "name"), stringOr(gpu, "name")});
+    for (const auto& python : listIn(provider, "interpreters"))
+        pythons.push_back(
+            {SandboxText::tr("%1 (Python %2)").arg(textField(python, "path"), textField(python, "version")),
                 stringOr(python, "path")});
-        for (const auto& model : list("models"))
-            models += textField(model, "name");
-        if (list("gpus").empty() && !states.contains("gpu"))
-            states["gpu"].reason = SandboxText::tr("No GPU was found here.");
-    }
-    // What a notebook needs says nothing to who works without one.
-    const bool plain = m_draft.value("execution_mode") != "notebook"
-        && m_draft.value("notebook_packages") == m_draft.defaultValue("notebook_packages");
-    if (plain)
-        states["notebook_packages"].kind = FieldState::Kind::Hidden;
+    for (const auto& model : listIn(provider, "models"))
+        models += textField(model, "name");
     m_gpu->setChoices(std::move(gpus));
     m_interpreter->setChoices(std::move(pythons));
+    m_version->setChoices(pythonVersions(provider));
     if (!models.isEmpty())
         setModels(models);
+    applyStates();
+}
+
+Json SandboxForm::shownProvider() const
+{
+    for (const auto& each : listIn(m_capabilities, "providers"))
+        if (stringOr(each, "id") == m_shownProvider)
+            return each;
+    return Json::object();
+}
+
+void SandboxForm::applyStates()
+{
+    std::map<std::string, FieldState> states;
+    const auto provider = shownProvider();
+    const auto fields = objectOr(provider, "fields");
+    for (const auto& [name, field] : fields.items()) {
+        const auto state = stringOr(field, "state");
+        states[name] = {state == "hidden" ? FieldState::Kind::Hidden
+                : state == "disabled"     ? FieldState::Kind::Disabled
+                                          : FieldState::Kind::Usable,
+            textField(field, "reason")};
+    }
+    if (!provider.empty() && listIn(provider, "gpus").empty() && !states.contains("gpu"))
+        states["gpu"].reason = SandboxText::tr("No GPU was found here.");
+    // What a notebook or a GPU needs says nothing to who works without one; what is set is shown all the
+    // same.
+    if (m_draft.value("execution_mode") != "notebook")
+        states["notebook_packages"].kind = FieldState::Kind::Hidden;
+    if (m_draft.value("gpu").is_null())
+        states["gpu_count"].kind = FieldState::Kind::Hidden;
     m_form->setStates(states);
 }
 

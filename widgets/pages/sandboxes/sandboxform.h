@@ -55,6 +55,8 @@ private:
     void browse(bool folders);
     void pastePackages();
     void applyProvider();
+    void applyStates();
+    Json shownProvider() const; // what it can, or {} while nobody knows
     void lookUpBase(int index);
 
     api::Client& m_client;
@@ -67,6 +69,7 @@ private:
     PickField* m_provider = nullptr;
     PickField* m_gpu = nullptr;
     PickField* m_interpreter = nullptr;
+    PickField* m_version = nullptr;
     RecordsField* m_models = nullptr;
     TokensField* m_packages = nullptr;
     TokensField* m_secrets = nullptr;

@@ -152,6 +152,11 @@ void StepRow::showIcon()
         color = t.error;
         word = SandboxText::tr("failed");
         break;
+    case State::Cancelled:
+        name = QStringLiteral("stop");
+        color = t.warning;
+        word = SandboxText::tr("cancelled");
+        break;
     case State::Skipped:
         name = QStringLiteral("minus");
         color = t.disabled;

@@ -20,7 +20,7 @@ class StepRow final : public QWidget
     Q_OBJECT
 
 public:
-    enum class State { Planned, Running, Done, Failed, Skipped };
+    enum class State { Planned, Running, Done, Failed, Cancelled, Skipped };
 
     explicit StepRow(const Json& step, QWidget* parent = nullptr);
     void setState(State state, const QString& message = {});

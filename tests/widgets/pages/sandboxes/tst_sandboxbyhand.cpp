@@ -323,6 +323,13 @@ bool SandboxByHandTest::fillsTheForm()
     GB_STEP(form->row("timeout")->problemText().contains(QStringLiteral("timeout"))
         || !form->row("timeout")->problemText().isEmpty());
     GB_STEP(!button(QStringLiteral("Start"))->isEnabled());
+    // Beside Start stands what is in its way, and leads to it.
+    GB_STEP(reach(named(QStringLiteral("Name"))));
+    if (m_mouse)
+        GB_STEP(press(button(QStringLiteral("1 problem(s)"))));
+    else
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return, Qt::ControlModifier);
+    GB_STEP(form->row("timeout")->isAncestorOf(QApplication::focusWidget()));
     test::picture(*m_window, QStringLiteral("byhand-mistake"));
     GB_STEP(fill(QStringLiteral("Ends after"), QStringLiteral("20 min")));
     GB_STEP(!form->row("timeout")->hasError());

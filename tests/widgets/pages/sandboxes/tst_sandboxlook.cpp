@@ -32,8 +32,15 @@ namespace {
 Json onlyThisMachine()
 {
     return Json::parse(R"({"providers": [{"id": "local", "title": "This machine", "available": true,
-        "gpus": [], "fields": {}, "interpreters": [{"path": "/usr/bin/python3", "version": "3.11.2"}],
+        "gpus": [], "fields": {}, "interpreters": [{"path": "/usr/bin/python3", "version": "3.11.2"},
+        {"path": "/opt/python3.10", "version": "3.10.4"}], "python_versions": ["3.9", "3.11", "3.13"],
         "models": []}]})");
+}
+
+Json noProblems()
+{
+    return {{"steps", Json::array()}, {"problems", Json::array()}, {"reaches", Json::array()},
+        {"needs_trust", false}};
 }
 
 Json filled()
@@ -114,6 +121,9 @@ private Q_SLOTS:
     void complaintsNameTheFix_data();
     void complaintsNameTheFix();
     void thePlanSpeaksTheFormsLanguage();
+    void whatIsWrongIsInTheWayOfStart();
+    void onlyWhatIsSetSaysWhereItComesFrom();
+    void pythonsThatNobodyCanMakeSayWhy();
     void timesAreReadAndShown();
     void theWheelOnlyScrolls();
     void theOutlineKeepsWhatWasAskedFor();
@@ -124,6 +134,13 @@ private Q_SLOTS:
 private:
     bool waitFor(const std::function<bool()>& condition) { return QTest::qWaitFor(condition, 20'000); }
     DraftForm* form() const { return m_page->form()->form(); }
+    QPushButton* button(const QString& text) const
+    {
+        for (auto* each : m_page->findChildren<QPushButton*>())
+            if (each->text() == text && each->isVisible())
+                return each;
+        return nullptr;
+    }
 
     QTemporaryDir m_folder;
     std::unique_ptr<test::FakeDaemon> m_daemon;
@@ -139,9 +156,7 @@ void SandboxLookTest::initTestCase()
     const fs::path data(m_folder.path().toStdString());
     m_daemon = std::make_unique<test::FakeDaemon>(data);
     m_daemon->on("sandboxes.capabilities", onlyThisMachine());
-    m_daemon->on("sandboxes.plan",
-        Json{{"steps", Json::array()}, {"problems", Json::array()}, {"reaches", Json::array()},
-            {"needs_trust", false}});
+    m_daemon->on("sandboxes.plan", noProblems());
     m_daemon->on("secrets.list", Json{{"secrets", Json::array()}});
     m_client = std::make_unique<api::Client>(api::Client::Options{data, "window", false, true, {}});
     m_client->open();
@@ -246,10 +261,83 @@ void SandboxLookTest::thePlanSpeaksTheFormsLanguage()
     QCOMPARE(banner->accessibleName(),
         QString::fromUtf8("It cannot start like this Python version: No Debian image has Python 3.10. "
                           "Choose 3.11, or “Python from”."));
+    // It cannot be started, says so beside Start, and leads to where it can be mended.
+    QVERIFY(!m_page->primaryAction()->isEnabled());
+    QVERIFY(!m_page->primaryAction()->toolTip().isEmpty());
+    auto* problems = button(QStringLiteral("1 problem(s)"));
+    QVERIFY(problems);
+    problems->click();
+    auto* row = form()->row("python_version");
+    QVERIFY(row->isAncestorOf(QApplication::focusWidget()));
+    QCOMPARE(row->problemText(),
+        QString::fromUtf8("No Debian image has Python 3.10. Choose 3.11, or “Python from”."));
     test::picture(*m_page, QStringLiteral("look-noplan"));
-    m_daemon->on("sandboxes.plan",
-        Json{{"steps", Json::array()}, {"problems", Json::array()}, {"reaches", Json::array()},
-            {"needs_trust", false}});
+    m_page->setFocus();
+    m_page->showObstacle();
+    QVERIFY(row->isAncestorOf(QApplication::focusWidget()));
+    // What is changed is asked about anew.
+    m_daemon->on("sandboxes.plan", noProblems());
+    m_page->draft().set("python_version", "3.13");
+    QVERIFY(row->problemText().isEmpty());
+    QVERIFY(waitFor([this] { return m_page->primaryAction()->isEnabled(); }));
+    QVERIFY(!button(QStringLiteral("1 problem(s)")));
+}
+
+void SandboxLookTest::whatIsWrongIsInTheWayOfStart()
+{
+    m_page->draft().set(Json::parse(R"({"timeout": "soon", "models": [{"name": "org/a"}, {"name": ""}]})"));
+    QVERIFY(waitFor([this] { return button(QStringLiteral("2 problem(s)")) != nullptr; }));
+    QVERIFY(!m_page->primaryAction()->isEnabled());
+    m_page->showObstacle();
+    // The second model's name, not the list.
+    auto* line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    QVERIFY(line && form()->row("models")->isAncestorOf(line));
+    QVERIFY(line->text().isEmpty());
+    QTest::keyClicks(line, QStringLiteral("org/b"));
+    m_page->showObstacle();
+    QVERIFY(form()->row("timeout")->isAncestorOf(QApplication::focusWidget()));
+    QTest::keySequence(QApplication::focusWidget(), QKeySequence::SelectAll);
+    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("2 h"));
+    QVERIFY(waitFor([this] { return m_page->primaryAction()->isEnabled(); }));
+}
+
+void SandboxLookTest::onlyWhatIsSetSaysWhereItComesFrom()
+{
+    const auto said = [this](const char* field) {
+        QStringList texts;
+        for (const auto* label : form()->row(field)->findChildren<QLabel*>())
+            texts += label->text();
+        return texts.join(QLatin1Char('|'));
+    };
+    m_page->setFocus();
+    QVERIFY(!said("memory").contains(QStringLiteral("default")));
+    QVERIFY(!said("cpu").contains(QStringLiteral("default")));
+    // Who is there is told.
+    form()->showField("memory");
+    QVERIFY(said("memory").contains(QStringLiteral("default")));
+    QVERIFY(!said("cpu").contains(QStringLiteral("default")));
+    form()->showField("cpu");
+    QVERIFY(!said("memory").contains(QStringLiteral("default")));
+    m_page->draft().set("memory", 1 << 30);
+    QVERIFY(said("memory").contains(QStringLiteral("set by you")));
+    QCOMPARE(
+        form()->row("memory")->field()->focusProxy()->accessibleDescription(), QStringLiteral("set by you"));
+    QCOMPARE(form()->row("disk")->field()->focusProxy()->accessibleDescription(), QStringLiteral("default"));
+}
+
+void SandboxLookTest::pythonsThatNobodyCanMakeSayWhy()
+{
+    const auto* combo = form()->row("python_version")->field()->findChild<QComboBox*>();
+    const auto reason = [combo](const char* version) {
+        const auto at = combo->findText(QLatin1String(version));
+        const bool usable = combo->model()->flags(combo->model()->index(at, 0)).testFlag(Qt::ItemIsEnabled);
+        return usable ? QStringLiteral("usable") : combo->itemData(at, Qt::ToolTipRole).toString();
+    };
+    QCOMPARE(reason("3.13"), QStringLiteral("usable"));
+    QCOMPARE(reason("3.11"), QStringLiteral("usable"));
+    QCOMPARE(reason("3.12"), QStringLiteral("There is no image with it."));
+    QVERIFY(reason("3.10").contains(QStringLiteral("/opt/python3.10")));
+    QVERIFY(combo->findText(QStringLiteral("3.9")) < combo->findText(QStringLiteral("3.12")));
 }
 
 void SandboxLookTest::timesAreReadAndShown()
