@@ -110,14 +110,14 @@ private:
     void row(std::string_view line)
     {
         const std::size_t letters = lettersIn(line);
-        constexpr std::size_t note = 24; // for what is said of the rest
+        constexpr std::size_t note = 32; // for what is said of the rest
         if (letters + 2 <= m_room.columns || letters <= note) {
             m_text += "  " + printable(line) + "\n";
             return;
         }
         const std::size_t shown = m_room.columns > note + 20 ? m_room.columns - note : 20;
         m_text += "  " + printable(firstLetters(line, shown)) + "… (" + std::to_string(letters - shown)
-            + " more)\n";
+            + " more characters)\n";
         m_cut = true;
     }
 
@@ -223,8 +223,9 @@ void writeResult(Writer& writer, const Json& record, const std::string& result, 
         writer.block(stringOr(record, "preview"));
         return;
     }
-    writer.title("result, " + bytes(size));
     const auto value = text.size() <= parsedMost ? Json::parse(text, nullptr, false) : Json();
+    writer.title("result, " + bytes(size)
+        + (value.is_array() && value.size() != 1 ? ", " + std::to_string(value.size()) + " items" : ""));
     std::string shown;
     if (value.is_string())
         shown = value.get<std::string>();
