@@ -9,6 +9,16 @@
 #include "harmless.h"
 
 namespace gb::ui {
+namespace {
+
+// As QLabel has it for one line, without laying the text out for it.
+int lineHeight(const QLabel& label)
+{
+    const auto around = label.contentsMargins();
+    return label.fontMetrics().height() + around.top() + around.bottom() + 2 * label.margin();
+}
+
+} // namespace
 
 void setTextRole(QLabel* label, TextRole role)
 {
@@ -56,13 +66,13 @@ void ElidedLabel::setElidedText(const QString& text)
 QSize ElidedLabel::minimumSizeHint() const
 {
     ensurePolished();
-    return {fontMetrics().averageCharWidth() * 4, QLabel::minimumSizeHint().height()};
+    return {fontMetrics().averageCharWidth() * 4, lineHeight(*this)};
 }
 
 QSize ElidedLabel::sizeHint() const
 {
     ensurePolished();
-    return {fontMetrics().horizontalAdvance(m_full) + 2, QLabel::sizeHint().height()};
+    return {fontMetrics().horizontalAdvance(m_full) + 2, lineHeight(*this)};
 }
 
 void ElidedLabel::resizeEvent(QResizeEvent* event)

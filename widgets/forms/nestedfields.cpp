@@ -12,6 +12,7 @@
 
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/frames.h>
+#include <widgets/controls/harmless.h>
 #include <widgets/controls/labels.h>
 #include <widgets/controls/theme.h>
 #include <widgets/itemmodels/fields.h>
@@ -24,6 +25,8 @@ namespace {
 
 constexpr int deepestForm = 5; // below it is JSON: recursive schemas have no end
 constexpr int resetTall = 20;
+constexpr int narrowestNote = 80;
+constexpr int widestNote = 480;
 constexpr int longestForm = 100; // items of a list with fields of their own
 
 bool isRequired(const Json& schema, const std::string& name)
@@ -33,6 +36,54 @@ bool isRequired(const Json& schema, const std::string& name)
         return false;
     return std::find(required->begin(), required->end(), Json(name)) != required->end();
 }
+
+// A caption that knows how wide it is. A form has hundreds, and a plain label lays its text out each time
+// that it is asked for a size.
+class NoteLabel final : public QLabel
+{
+public:
+    NoteLabel(const QString& text, bool wraps, QWidget* parent) : QLabel(parent)
+    {
+        setTextFormat(Qt::PlainText);
+        setText(harmless(text));
+        setTextRole(this, TextRole::Caption);
+        setWordWrap(wraps);
+    }
+
+    QSize sizeHint() const override
+    {
+        const auto wide = wordWrap() ? std::min(textWidth(), widestNote) : textWidth();
+        return {wide, heightForWidth(wide)};
+    }
+    QSize minimumSizeHint() const override
+    {
+        return {wordWrap() ? narrowestNote : textWidth(), fontMetrics().height()};
+    }
+    int heightForWidth(int width) const override
+    {
+        const bool isLine = !text().contains(QLatin1Char('\n')) && textWidth() <= width;
+        return isLine ? fontMetrics().height() : QLabel::heightForWidth(width);
+    }
+
+protected:
+    void changeEvent(QEvent* event) override
+    {
+        if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)
+            m_width = -1;
+        QLabel::changeEvent(event);
+    }
+
+private:
+    int textWidth() const
+    {
+        ensurePolished();
+        if (m_width < 0)
+            m_width = fontMetrics().horizontalAdvance(text()) + 1;
+        return m_width;
+    }
+
+    mutable int m_width = -1;
+};
 
 } // namespace
 
@@ -86,7 +137,7 @@ FieldRow::FieldRow(const std::string& name, const Json& schema, const std::share
     m_top = new QHBoxLayout;
     m_top->setSpacing(space::s);
     m_top->addWidget(m_title);
-    m_top->addWidget(makeLabel(QString::fromStdString(schemaName(schema, *root)), TextRole::Caption, this));
+    m_top->addWidget(new NoteLabel(QString::fromStdString(schemaName(schema, *root)), false, this));
     m_top->addStretch();
     m_top->addStrut(resetTall); // the line is as high without the button
     auto* layout = new QVBoxLayout(this);
@@ -95,9 +146,7 @@ FieldRow::FieldRow(const std::string& name, const Json& schema, const std::share
     layout->addLayout(m_top);
     layout->addWidget(m_field);
     if (const auto text = textField(readSchema(schema, *root).json, "description"); !text.isEmpty()) {
-        auto* description = makeLabel(text.left(1000), TextRole::Caption, this);
-        description->setWordWrap(true);
-        layout->addWidget(description);
+        layout->addWidget(new NoteLabel(text.left(1000), true, this));
     }
     m_field->setValue(m_initial);
     setPresent(required);
