@@ -82,7 +82,7 @@ public:
         auto preview = call.comment.isEmpty() ? call.preview
                                               : QStringLiteral("“%1”  %2").arg(call.comment, call.preview);
         preview.replace(QLatin1Char('\n'), QLatin1Char(' '));
-        painter->setPen(call.state == QLatin1String("error") ? t.error : t.secondary);
+        painter->setPen(tone == Tone::Error ? t.error : t.secondary);
         painter->drawText(below, Qt::AlignLeft | Qt::AlignBottom,
             painter->fontMetrics().elidedText(preview, Qt::ElideRight, below.width()));
         auto above = box;
@@ -166,10 +166,12 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
         connect(m_model, signal, this, &HistoryPanel::showEmpty);
     connect(m_model, &CallsItemModel::listed, this, &HistoryPanel::showEmpty);
     // A call that ends leaves the list and comes back with its result.
-    connect(m_model, &CallsItemModel::listed, this, [this] {
+    const auto selectBack = [this] {
         if (!m_left.isEmpty() && m_model->rowOf(m_left) >= 0)
-            select(std::exchange(m_left, {}));
-    });
+            selectAwaited();
+    };
+    connect(m_model, &CallsItemModel::listed, this, selectBack);
+    connect(m_model, &QAbstractItemModel::rowsInserted, this, selectBack);
     connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this,
         [this](const QModelIndex& index) {
             if (!index.isValid() || m_removing)
@@ -201,6 +203,20 @@ void HistoryPanel::select(const QString& call)
     else
         m_list->clearSelection();
     m_list->viewport()->update();
+}
+
+void HistoryPanel::follow(const QString& call)
+{
+    m_left = call;
+    selectAwaited();
+}
+
+void HistoryPanel::selectAwaited()
+{
+    if (!m_left.isEmpty() && m_model->rowOf(m_left) >= 0)
+        select(std::exchange(m_left, {}));
+    else
+        select({});
 }
 
 void HistoryPanel::focusList()

@@ -26,6 +26,8 @@ public:
     void refresh() { m_model->refresh(); }
     bool settled() const { return m_model->settled(); }
     void select(const QString& call);
+    // The call that is looked at elsewhere: selected, or as soon as the list has it; none with an empty id.
+    void follow(const QString& call);
     void setFilter(const QString& filter);
     void focusList();
     QListView* list() const { return m_list; }
@@ -44,13 +46,14 @@ private:
     void comment(const CallSummary& call);
     void exportCalls();
     void showEmpty();
+    void selectAwaited();
 
     api::Client& m_client;
     CallsItemModel* m_model = nullptr;
     FilterField* m_filter = nullptr;
     QListView* m_list = nullptr;
     QStackedWidget* m_stack = nullptr;
-    QString m_left; // the selected call, while it is out of the list
+    QString m_left; // to be selected, while it is not in the list
     bool m_removing = false;
     QLabel* m_problem = nullptr;
     QList<QAction*> m_actions;

@@ -43,6 +43,7 @@ InspectorPage::InspectorPage(api::Client& client, QWidget* parent)
 
     connect(m_functions, &FunctionList::chosen, this, [this](const FunctionList::Function& function) {
         m_call->setFunction(function);
+        m_history->follow(m_call->shownCall());
         showWaitingPlace();
     });
     connect(m_history, &HistoryPanel::chosen, this, &InspectorPage::showHistoryCall);
@@ -51,6 +52,7 @@ InspectorPage::InspectorPage(api::Client& client, QWidget* parent)
         m_call->focusArguments();
     });
     connect(m_functions, &FunctionList::activated, m_call, &CallPanel::focusArguments);
+    connect(m_call, &CallPanel::callStarted, m_history, &HistoryPanel::follow);
     connect(m_call, &CallPanel::callEnded, m_history, &HistoryPanel::refresh);
     // Selecting rebuilds nothing, so this does not come back here.
     connect(
@@ -163,7 +165,7 @@ void InspectorPage::showHistoryCall(const CallSummary& call)
     const QSignalBlocker quiet(m_functions);
     if (function)
         m_functions->select(call.function, function->interfaceId);
-    m_history->select(call.id);
+    m_history->follow(call.id);
     m_call->showCall(call.id, function);
 }
 

@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QFile>
 #include <QLabel>
+#include <QListView>
 #include <QProcess>
 #include <QPushButton>
 #include <QTemporaryDir>
@@ -21,6 +22,7 @@
 #include <widgets/controls/statepill.h>
 #include <widgets/controls/theme.h>
 #include <widgets/pages/inspector/callpanel.h>
+#include <widgets/pages/inspector/historypanel.h>
 #include <widgets/pages/inspector/inspectorpage.h>
 #include <widgets/pages/inspector/sourcepanel.h>
 #include <widgets/viewers/resultview.h>
@@ -298,6 +300,12 @@ void CallLiveTest::nothingIsSaidSo()
     panel()->runAction()->trigger();
     QVERIFY(waitFor([this] { return state() == QLatin1String("ok"); }));
     QVERIFY(says(QStringLiteral("It returned None")));
+    // The list shows which call this is.
+    auto* history = m_page->findChild<HistoryPanel*>();
+    QVERIFY(waitFor([&] {
+        const auto rows = history->list()->selectionModel()->selectedRows();
+        return rows.size() == 1 && rows.first().row() == 0 && history->list()->model()->rowCount() > 4;
+    }));
     pictures("none");
 }
 
