@@ -24,7 +24,7 @@ constexpr int matrixFoot = 24;
 constexpr int matrixEdge = 20;
 constexpr int windowSoonMs = 60; // a wheel turns in steps
 constexpr int colorCuts[] = {0, 1, 5};
-constexpr std::size_t cutSample = 500'000; // of a larger matrix, evenly spread
+constexpr std::size_t cutSample = 100'000; // of a larger matrix, evenly spread
 constexpr double stretchedBy = 5;
 
 // The values at this percentile and as far from the top.
