@@ -100,7 +100,7 @@ Error namedFor(Error error, const fs::path& path)
 
 Result<UniqueFd> openFolder(const fs::path& folder, const std::string& name)
 {
-    if (!folder.is_absolute())
+    if (!folder.is_absolute() || folder.string().find('\0') != std::string::npos)
         return fail(
             "experiments.path", "the folder must be an absolute path", Json{{"path", folder.string()}});
     GB_TRY(checkName(name));

@@ -109,6 +109,7 @@ def test_only_what_lies_in_the_folder(client: glovebox.Client, folder: Path) -> 
     # A folder that is no experiment gives nothing else away.
     assert refused(client.experiments.read, str(folder.parent), "outside.txt") == "experiments.none"
     assert refused(client.experiments.read, "relative/folder") == "experiments.path"
+    assert refused(client.experiments.read, str(folder) + "\0/x") == "experiments.path"
     assert refused(client.experiments.read, str(folder / "nowhere")) == "io.not_found"
 
 
