@@ -23,6 +23,10 @@ constexpr std::int64_t muchGrowth = 64LL << 20;
 constexpr std::int64_t shareOfFiles = 4;
 constexpr std::int64_t manyFiles = 50'000;
 
+// The folder, whether its bytes matter, and up to how many files are counted (empty: they do not matter).
+constexpr const char* measuring = R"sh([ -z "$2" ] || du -s --block-size=1 "$1" | sed 's/^/bytes /'
+[ -z "$3" ] || echo "files $(find "$1" -printf x | head -c "$3" | wc -c)")sh";
+
 struct Space
 {
     std::int64_t bytes = 0;
@@ -116,11 +120,7 @@ void BoxDisk::look()
         m_threads,
         [store = m_config.launch.store, folder = m_config.storeFolder, measureBytes, countFiles,
             left = m_left] {
-            return runMapped(store,
-                {"sh", "-c",
-                    "[ -z \"$2\" ] || du -s --block-size=1 \"$1\" | sed 's/^/bytes /'; "
-                    "[ -z \"$3\" ] || { echo \"files $(find \"$1\" -printf x | head -c \"$3\" | wc -c)\"; }",
-                    "sh", folder, measureBytes, countFiles},
+            return runMapped(store, {"sh", "-c", measuring, "sh", folder, measureBytes, countFiles},
                 LaunchTools::besideThisProgram(), {}, {}, [left] { return left->load(); });
         },
         [this, begin, left = m_left](const Result<MappedOutcome>& said) {
