@@ -87,8 +87,8 @@ QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus { border: 2px solid @ac
 QPlainTextEdit:focus, QTextEdit:focus { border: 2px solid @accent; }
 QLineEdit:disabled, QPlainTextEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled {
     color: @disabled; background: @window; border-color: @border; }
-QLineEdit[gbInvalid="true"], QPlainTextEdit[gbInvalid="true"], QAbstractSpinBox[gbInvalid="true"] {
-    border-color: @error; }
+QLineEdit[gbInvalid="true"], QPlainTextEdit[gbInvalid="true"], QAbstractSpinBox[gbInvalid="true"],
+QComboBox[gbInvalid="true"] { border-color: @error; }
 QLineEdit[readOnly="true"] { background: @window; border-color: @border; }
 QComboBox { padding-right: 24px; }
 QComboBox::drop-down { border: 0; width: 24px; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <QApplication>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -49,12 +50,14 @@ QString resetText(Draft::Source source, const QString& title)
 
 void setInvalid(QWidget* field, bool wrong)
 {
-    auto* line = field->findChild<QLineEdit*>();
-    if (!line || line->property("gbInvalid").toBool() == wrong)
+    QWidget* editor = field->findChild<QComboBox*>();
+    if (!editor)
+        editor = field->findChild<QLineEdit*>();
+    if (!editor || editor->property("gbInvalid").toBool() == wrong)
         return;
-    line->setProperty("gbInvalid", wrong);
-    line->style()->unpolish(line);
-    line->style()->polish(line);
+    editor->setProperty("gbInvalid", wrong);
+    editor->style()->unpolish(editor);
+    editor->style()->polish(editor);
 }
 
 } // namespace

@@ -18,6 +18,7 @@
 #include <widgets/controls/tokens.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "linetext.h"
 #include "problemtext.h"
 #include "text.h"
 
@@ -171,7 +172,7 @@ void RecordsField::fill(Row& row, const Json& record)
                                         : compactJson(now);
         if (auto* line = qobject_cast<QLineEdit*>(editor)) {
             if (line->text().trimmed() != text)
-                line->setText(text);
+                showIn(line, text);
         } else if (auto* box = qobject_cast<QCheckBox*>(editor)) {
             box->setChecked(now.is_boolean() && now.get<bool>());
         } else if (auto* combo = qobject_cast<QComboBox*>(editor)) {

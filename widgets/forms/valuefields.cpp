@@ -17,6 +17,7 @@
 #include <widgets/controls/tokens.h>
 #include <widgets/itemmodels/fields.h>
 
+#include "linetext.h"
 #include "text.h"
 
 namespace gb::ui {
@@ -38,13 +39,6 @@ QString shownValue(const Json& value)
     if (value.is_null())
         return {};
     return value.is_string() ? QString::fromStdString(value.get<std::string>()) : compactJson(value);
-}
-
-// A value that comes back from the draft must not move the cursor of who is typing it.
-void showIn(QLineEdit* line, const QString& text)
-{
-    if (line->text() != text)
-        line->setText(text);
 }
 
 } // namespace

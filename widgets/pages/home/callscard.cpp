@@ -106,12 +106,19 @@ void CallsCard::showCalls(const Json& calls)
     if (key == m_shown)
         return;
     m_shown = key;
+    m_times.clear();
     QList<QWidget*> rows;
     for (const auto& call : calls)
         rows += row(call);
     m_rows->setRows(rows);
     m_full->setVisible(!rows.isEmpty());
     m_empty->setVisible(rows.isEmpty());
+}
+
+void CallsCard::showTimes()
+{
+    for (const auto& [label, at] : m_times)
+        label->setText(agoText(at, wallMs()));
 }
 
 QWidget* CallsCard::row(const Json& json)
@@ -127,6 +134,7 @@ QWidget* CallsCard::row(const Json& json)
     auto* who = makeLabel(call.callerKind, TextRole::Caption);
     who->setFixedWidth(who->fontMetrics().horizontalAdvance(QStringLiteral("notebook")));
     auto* when = makeLabel(agoText(call.at, wallMs()), TextRole::Caption);
+    m_times.append({when, call.at});
     when->setToolTip(exactTimeText(call.at));
     when->setFixedWidth(when->fontMetrics().horizontalAdvance(QStringLiteral("59 min ago  ")));
     when->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

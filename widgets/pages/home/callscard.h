@@ -4,9 +4,12 @@
 #pragma once
 
 #include <QFrame>
+#include <QList>
 #include <QTimer>
 
 #include <backend/api/client.h>
+
+class QLabel;
 
 namespace gb::ui {
 
@@ -21,6 +24,7 @@ class CallsCard final : public QFrame
 public:
     explicit CallsCard(api::Client& client, QWidget* parent = nullptr);
     void refresh() { m_soon.start(); }
+    void showTimes(); // how long ago it was by now
 
 Q_SIGNALS:
     void chosen(const QString& call); // empty: all of them
@@ -36,6 +40,7 @@ private:
     QWidget* m_empty = nullptr;
     QWidget* m_full = nullptr;
     FittingRows* m_rows = nullptr;
+    QList<QPair<QLabel*, std::int64_t>> m_times;
     QTimer m_soon;
     std::string m_shown;
 };

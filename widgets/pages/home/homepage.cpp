@@ -8,6 +8,7 @@
 #include <QFileDialog>
 #include <QGridLayout>
 #include <QScrollArea>
+#include <QTimer>
 
 #include <widgets/controls/banner.h>
 #include <widgets/controls/buttons.h>
@@ -30,6 +31,7 @@ namespace gb::ui {
 namespace {
 
 constexpr int homeRecentRows = 6;
+constexpr int timesMs = 30'000; // "2 min ago" stays true
 
 // {name, what example.json says}, in the order they ask for.
 QList<QPair<QString, Json>> bundledExamples()
@@ -71,6 +73,13 @@ HomePage::HomePage(api::Client& client, std::shared_ptr<MachineFindings> finding
         if (topic == QLatin1String("sandboxes") || topic == QLatin1String("runs"))
             showLive();
     });
+    auto* minutes = new QTimer(this);
+    connect(minutes, &QTimer::timeout, this, [this] {
+        m_calls->showTimes();
+        for (auto* row : m_experiments)
+            row->update();
+    });
+    minutes->start(timesMs);
     if (m_client.state() == api::Client::State::Connected)
         begin();
 }

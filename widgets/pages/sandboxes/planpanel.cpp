@@ -60,6 +60,8 @@ PlanPanel::PlanPanel(api::Client& client, Draft& draft, QWidget* parent)
     m_banner = new Banner;
     m_trust = makeFrame(FrameKind::Well);
     auto* question = new QVBoxLayout(m_trust);
+    question->setContentsMargins(space::m, space::m, space::m, space::m);
+    question->setSpacing(space::s);
     question->addWidget(
         makeLabel(SandboxText::tr("This experiment comes from somewhere else"), TextRole::Strong));
     auto* sentence =

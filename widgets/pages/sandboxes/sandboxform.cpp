@@ -165,8 +165,7 @@ void SandboxForm::addCompute()
     m_form->addRow("gpu_count", {SandboxText::tr("Number of GPUs")}, new FigureField(QStringLiteral("1")));
     m_form->addRow("cpu", {SandboxText::tr("Processors"), SandboxText::tr("Empty: not limited.")},
         new FigureField(SandboxText::tr("all")));
-    m_form->addRow("memory",
-        {SandboxText::tr("Memory"), SandboxText::tr("What takes more is ended. Empty: not limited.")},
+    m_form->addRow("memory", {SandboxText::tr("Memory"), SandboxText::tr("Empty: not limited.")},
         new QuantityField(QuantityField::Kind::Bytes, SandboxText::tr("like 8 GiB")));
     m_form->addRow("disk", {SandboxText::tr("Disk"), SandboxText::tr("Empty: not limited.")},
         new QuantityField(QuantityField::Kind::Bytes, SandboxText::tr("like 20 GiB")));
@@ -434,8 +433,7 @@ void SandboxForm::addNetwork()
         {SandboxText::tr("Open ports"), SandboxText::tr("Ports inside that you want to reach from here.")},
         new TokensField(QStringLiteral("8000"), TokensField::Kind::Numbers));
     const auto port = [this](const char* name, const QString& title) {
-        m_form->addRow(
-            name, {title, SandboxText::tr("Empty: assigned.")}, new FigureField(SandboxText::tr("assigned")));
+        m_form->addRow(name, {title}, new FigureField(SandboxText::tr("assigned")));
     };
     port("jupyter_port", SandboxText::tr("Port of Jupyter"));
     port("rpc_port", SandboxText::tr("Port of the interface"));

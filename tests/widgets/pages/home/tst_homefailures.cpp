@@ -214,14 +214,20 @@ void HomeFailuresTest::servesWithoutIsolation()
 
 void HomeFailuresTest::modelIsMissing()
 {
-    useExample(R"({"title": "Scoped", "library": "m", "modules": ["torch"]})");
+    useExample(R"({"title": "Scoped", "library": "m", "modules": ["torch"], "suggests": "org/small"})");
     end();
+    // A window says what to click, not what to type.
+    const auto said = m_card->banner()->accessibleName();
+    QVERIFY2(said.contains(QStringLiteral("org/small")), qPrintable(said));
+    QVERIFY2(!said.contains(QStringLiteral("glovebox ")) && !said.contains(QStringLiteral("--")),
+        qPrintable(said));
     QSignalSpy led(m_card.get(), &ExampleCard::pageRequested);
     auto* fetch = action(QStringLiteral("Fetch a model"));
     QVERIFY(fetch);
     fetch->click();
     QCOMPARE(led.size(), 1);
     QCOMPARE(led.first().first().toString(), QStringLiteral("models"));
+    QCOMPARE(led.first().at(1).toString(), QStringLiteral("org/small"));
 }
 
 void HomeFailuresTest::folderHasTheModel()
