@@ -22,6 +22,7 @@ namespace {
 constexpr int matrixLegend = 128; // at the right
 constexpr int matrixFoot = 24;
 constexpr int matrixEdge = 20;
+constexpr double largestCell = 48; // of a small matrix
 constexpr int windowSoonMs = 60; // a wheel turns in steps
 constexpr int colorCuts[] = {0, 1, 5};
 constexpr std::size_t cutSample = 100'000; // of a larger matrix, evenly spread
@@ -212,7 +213,7 @@ void MatrixView::setZoom(double zoom)
     m_fitted = zoom <= 0;
     const auto room = roomSize();
     const auto fit = std::min(double(room.width()) / m_columns, double(room.height()) / m_rows);
-    m_zoom = zoom <= 0 ? std::min(fit, 28.0) : std::clamp(zoom, std::min(fit, 1.0), 64.0);
+    m_zoom = zoom <= 0 ? std::min(fit, largestCell) : std::clamp(zoom, std::min(fit, 1.0), 64.0);
     updateBars();
     m_soon.start();
     viewport()->update();
@@ -292,7 +293,8 @@ void MatrixView::paintEvent(QPaintEvent*)
     painter.drawText(
         QRect(matrixEdge, 0, room.width(), matrixEdge), Qt::AlignVCenter, m_whole.values.columnName);
     painter.save();
-    painter.translate(matrixEdge - 6, room.bottom());
+    // Beside the matrix, also when that is lower than its place.
+    painter.translate(matrixEdge - 6, std::min(room.bottom(), from.y() + static_cast<int>(m_rows * m_zoom)));
     painter.rotate(-90);
     painter.drawText(0, 0, m_whole.values.rowName);
     painter.restore();
