@@ -359,7 +359,25 @@ void Interfaces::finishGone(const std::string& id)
 
 void Interfaces::publish(Served& served)
 {
-    m_state->set("interfaces", stringOr(served.item, "id"), served.item);
+    const std::string id = stringOr(served.item, "id");
+    m_state->set("interfaces", id, served.item);
+    if (auto waiting = m_untilLoaded.extract(id))
+        for (auto& done : waiting.mapped())
+            whenLoaded(id, std::move(done));
+}
+
+void Interfaces::whenLoaded(const std::string& id, std::function<void(Result<Json>)> done)
+{
+    const auto it = m_served.find(id);
+    if (it == m_served.end())
+        return done(unknownInterface(id));
+    const std::string state = stringOr(it->second.item, "state");
+    if (state == "ready" || state == "failed")
+        done(it->second.item);
+    else if (state == "gone")
+        done(fail("interfaces.gone", "the interface ended while its file was loaded"));
+    else
+        m_untilLoaded[id].push_back(std::move(done));
 }
 
 Json Interfaces::list() const

@@ -45,6 +45,8 @@ public:
     // Hosts nobody told us of: the living are taken up, what the dead have left is stored.
     void findHosts();
     void registerKeeper(const std::string& control, std::function<void(Result<Json>)> done); // the item
+    // The item, once its file has been loaded or could not be; an error when it ended before.
+    void whenLoaded(const std::string& id, std::function<void(Result<Json>)> done);
     // Whose interface it is, when its worker runs in a sandbox.
     void setSandboxLookup(std::function<std::string(const std::string& id)> lookup)
     {
@@ -112,6 +114,7 @@ private:
     fs::path m_dataFolder;
     std::function<std::string(const std::string& id)> m_sandboxOf;
     std::map<std::string, Served> m_served;
+    std::map<std::string, std::vector<std::function<void(Result<Json>)>>> m_untilLoaded;
     std::map<std::string, Running> m_running;
     std::set<std::string> m_toPin;
     std::set<std::string> m_touchedRuns;

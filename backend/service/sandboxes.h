@@ -57,7 +57,7 @@ public:
     // {job}: ended when nothing of it runs any more.
     Result<Json> stop(const std::string& sandbox);
     void remove(const std::string& sandbox, Reply reply);
-    void serve(const std::string& sandbox, ServeOrder order, Reply reply);
+    void serve(const std::string& sandbox, ServeOrder order, bool wait, Reply reply);
 
     Json list() const;
     Result<Json> get(const std::string& sandbox) const;

@@ -258,13 +258,20 @@ Result<BoxLink*> Sandboxes::openLink(const std::string& id)
     return link;
 }
 
-void Sandboxes::serve(const std::string& sandbox, ServeOrder order, Reply reply)
+void Sandboxes::serve(const std::string& sandbox, ServeOrder order, bool wait, Reply reply)
 {
     const auto record = find(sandbox);
     if (!record)
         return reply.refuse(record.error());
-    if (auto known = m_parts.interfaces->find(order.id))
-        return reply.finish(std::move(known)); // a repeat
+    Interfaces* const interfaces = m_parts.interfaces;
+    auto answer = [interfaces, wait](const std::shared_ptr<Reply>& own, Result<Json> item) {
+        if (!item || !wait)
+            return own->finish(std::move(item));
+        interfaces->whenLoaded(
+            stringOr(*item, "id"), [own](Result<Json> loaded) { own->finish(std::move(loaded)); });
+    };
+    if (auto known = interfaces->find(order.id)) // a repeat
+        return answer(std::make_shared<Reply>(std::move(reply)), std::move(known));
     if (record->state != SandboxState::Ready)
         return reply.refuse(
             Error{"sandbox.not_ready", "the sandbox is " + std::string(toString(record->state)),
@@ -274,17 +281,22 @@ void Sandboxes::serve(const std::string& sandbox, ServeOrder order, Reply reply)
     setDetail(record->id, "interfaces", served); // before it exists, so that a new daemon knows whose it is
     const auto from = provider(record->spec.provider);
     const auto cancelled = std::make_shared<std::atomic<bool>>(false);
-    reply.onCancel([cancelled] { *cancelled = true; });
+    reply.onCancel([cancelled, interfaces, id = order.id] {
+        *cancelled = true;
+        if (interfaces->find(id)) // it loads already
+            interfaces->request(id, "keeper.shutdown", Json::object(), [](const Result<api::Answer>&) {});
+    });
     auto held = std::make_shared<std::unique_ptr<Reply>>(std::make_unique<Reply>(std::move(reply)));
-    onPool([this, from, held, cancelled, record = *record, order = std::move(order), leaving = m_leaving] {
+    onPool([this, from, held, cancelled, answer, record = *record, order = std::move(order),
+               leaving = m_leaving] {
         const auto control =
             from->serve(record, order, [cancelled, leaving] { return *cancelled || *leaving; });
-        post([this, held, control] {
+        post([this, held, control, answer] {
             const std::shared_ptr<Reply> own = std::move(*held);
             if (!control)
                 return own->refuse(control.error());
             m_parts.interfaces->registerKeeper(
-                control->string(), [own](Result<Json> item) { own->finish(std::move(item)); });
+                control->string(), [own, answer](Result<Json> item) { answer(own, std::move(item)); });
         });
     });
 }

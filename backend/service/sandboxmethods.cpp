@@ -64,11 +64,12 @@ struct ServeParams
     std::string interface;
     std::optional<std::string> name;
     std::optional<bool> watch;
+    std::optional<bool> wait;
     static auto fields()
     {
         return std::tuple(field("sandbox", &ServeParams::sandbox),
             field("interface", &ServeParams::interface), field("name", &ServeParams::name),
-            field("watch", &ServeParams::watch));
+            field("watch", &ServeParams::watch), field("wait", &ServeParams::wait));
     }
 };
 
@@ -254,7 +255,7 @@ void bindLife(Binder& binder, const Services& services)
             ServeOrder order{reply.op(), newId(), params.interface,
                 params.name.value_or(fs::path(params.interface).stem().string()),
                 params.watch.value_or(false)};
-            sandboxes->serve(params.sandbox, std::move(order), std::move(reply));
+            sandboxes->serve(params.sandbox, std::move(order), params.wait.value_or(true), std::move(reply));
         });
 }
 

@@ -4,6 +4,7 @@
 #include "host.h"
 
 #include <cstdio>
+#include <utility>
 
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -30,7 +31,7 @@ std::string stampOf(const fs::path& path)
 
 } // namespace
 
-// Prints the ready line at the first state that is not loading; later states go to the log.
+// Prints the ready line at the first state that is not loading, or when told to; later states go to the log.
 class Host::ReadyWatch : public KeeperObserver
 {
 public:
@@ -42,10 +43,13 @@ public:
         const Keeper& keeper = *m_host.m_keeper;
         if (keeper.state() == Keeper::State::Loading)
             return;
-        if (!m_printed)
-            m_host.printReady();
-        m_printed = true;
+        print();
         logInfo("host", keeper.stateName(), {{"generation", keeper.generation()}});
+    }
+    void print()
+    {
+        if (!std::exchange(m_printed, true))
+            m_host.printReady();
     }
     void callEvent(const Call&, const CallEvent&) override { }
     void recordStored(std::uint64_t seq, const CallOutcome& outcome, const Frame&) override
@@ -92,6 +96,8 @@ Status Host::start(int lifeline)
     GB_TRY(m_keeper->start());
     if (lifeline >= 0)
         watchLifeline(lifeline);
+    else
+        m_ready->print(); // the daemon shows it while it loads
     if (m_keeper->config().watch) {
         m_fileStamp = stampOf(m_keeper->config().interface);
         watchFile();

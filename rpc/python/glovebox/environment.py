@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ __all__ = ["CommandFailed", "ExecutionMode", "ModelConfig", "ModelHandle", "Moun
 
 _PIECE = 1 << 20
 _LOG_BYTES = 8192
+_LOOK_S = 0.05
 _LOG_LINES = 20
 _Self = TypeVar("_Self", bound="Sandbox")
 
@@ -226,12 +228,15 @@ class ScopedSandbox(Sandbox):
     def serve(
         self, code_file: Union[str, Path], expose_as: str = "library", name: str = "interface"
     ) -> Union[Library, Skill, str, Dict[str, Any]]:
-        """Loads the file inside. What comes back is for an agent: with "library" a `Library` to import, with "mcp"
-        the configuration of an MCP client, with "prompt" a text, with "skill" a `Skill`."""
+        """Loads the file inside, for as long as the config's `wait_timeout` allows.
+
+        What comes back is for an agent: with "library" a `Library` to import, with "mcp" the configuration of an MCP
+        client, with "prompt" a text, with "skill" a `Skill`."""
         if expose_as not in ("library", "mcp", "prompt", "skill"):
             raise ValueError(f"expose_as is 'library', 'mcp', 'prompt' or 'skill', not {expose_as!r}")
-        served = self._client.sandboxes.serve(self.sandbox_id, str(Path(code_file).resolve()), name)
+        served = self._client.sandboxes.serve(self.sandbox_id, str(Path(code_file).resolve()), name, wait=False)
         self._interface = served["id"]
+        self._loaded(served["id"])
         made = self._client.interfaces.expose(served["id"], expose_as, name=name)
         if expose_as == "prompt":
             text: str = made["text"]
@@ -248,6 +253,23 @@ class ScopedSandbox(Sandbox):
         head = dict(line.split(": ", 1) for line in made["text"].split("---")[1].strip().splitlines())
         return Skill(folder, json.loads(head["description"]), inside.pop("SKILL.md"), inside,
                      frozenset(path.split("/", 1)[1] for path in private))
+
+    def _loaded(self, interface: str) -> None:
+        until = time.monotonic() + self.config.wait_timeout
+        while True:
+            items = {each["id"]: each for each in self._client.interfaces.list()}
+            item = items.get(interface, {"state": "gone"})
+            if item["state"] == "ready":
+                return
+            if "error" in item:
+                error = item["error"]
+                raise GloveboxError(error["kind"], f"{error['message']}\n{error['traceback']}".strip(), error)
+            if item["state"] == "gone":
+                raise GloveboxError("interface.gone", "the interface ended while it was loaded")
+            if time.monotonic() > until:
+                patience = f"wait_timeout of {self.config.wait_timeout} s"
+                raise GloveboxError("interface.slow", f"the file still loads after the config's {patience}")
+            time.sleep(_LOOK_S)
 
     def call(self, fn: str, *args: Any, **kwargs: Any) -> Any:
         """Calls one of the served functions, as the agent would."""

@@ -452,9 +452,15 @@ class Sandboxes(_Group):
         return self._change("sandboxes.extend", sandbox=sandbox, seconds=seconds)
 
     def serve(
-        self, sandbox: str, interface: str, name: Optional[str] = None, watch: Optional[bool] = None
+        self,
+        sandbox: str,
+        interface: str,
+        name: Optional[str] = None,
+        watch: Optional[bool] = None,
+        wait: Optional[bool] = None,
     ) -> Json:
-        return self._change("sandboxes.serve", sandbox=sandbox, interface=interface, name=name, watch=watch)
+        given = {"sandbox": sandbox, "interface": interface, "name": name, "watch": watch, "wait": wait}
+        return self._change("sandboxes.serve", **given)
 
     def stop(self, sandbox: str) -> str:
         """The id of the job, which ends when nothing of the sandbox runs."""

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 import uuid
 from pathlib import Path
 from typing import Any, Callable, Iterator
@@ -67,6 +68,14 @@ class Host:
         line = self.process.stdout.readline()
         assert line, (home.folder / "host.log").read_text()
         self.ready = json.loads(line)
+        while self.health()["state"] == "loading":  # a detached one says where it is before that is over
+            time.sleep(0.02)
+
+    def health(self) -> Any:
+        token = Path(self.ready["token_file"]).read_text().strip()
+        asked = urllib.request.Request(self.ready["url"] + "/v1/health", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            return json.load(answer)
 
     def kill(self) -> None:
         self.process.kill()

@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import uuid
 from pathlib import Path
 from typing import Any, Callable
@@ -341,3 +342,25 @@ def test_a_daemon_killed_while_it_starts_one(client: glovebox.Client, home: Any,
     assert item["reason"] == "interrupted"
     assert client.jobs.wait(started["job"])["error"]["code"] == "sandbox.interrupted"
     eventually(lambda: not Path(f"/proc/{keeper}").exists(), what="the keeper's end")
+
+
+def test_what_loads_long_is_seen_and_can_be_stopped(client: glovebox.Client, tmp_path: Path, eventually: Any) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\nprint('still at it', flush=True)\ntime.sleep(3600)\n")
+    sandbox = client.sandboxes.ready(client.sandboxes.start(spec()))["id"]
+    item = client.sandboxes.serve(sandbox, str(slow), "slow", wait=False)
+    assert item["state"] == "loading" and client.interfaces.list()[0]["sandbox"] == sandbox
+    waiting = threading.Thread(target=lambda: told.append(serve_and_fail(client, sandbox, str(slow))))
+    told: list[str] = []
+    waiting.start()
+    eventually(lambda: len(client.interfaces.list()) == 2)
+    for interface in client.interfaces.list():
+        client.interfaces.stop(interface["id"])
+    waiting.join(60)
+    assert told == ["interfaces.gone"]
+
+
+def serve_and_fail(client: glovebox.Client, sandbox: str, file: str) -> str:
+    with pytest.raises(glovebox.GloveboxError) as failed:
+        client.sandboxes.serve(sandbox, file)
+    return failed.value.code

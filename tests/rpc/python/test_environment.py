@@ -148,6 +148,23 @@ def test_a_scoped_sandbox_serves_in_four_ways(client: glovebox.Client, plain: Sa
     scoped.terminate()
 
 
+def test_serving_waits_for_the_file(client: glovebox.Client, plain: SandboxConfig, tmp_path: Path) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(1.5)\n@expose\ndef f() -> int:\n    return 42\n")
+    broken = tmp_path / "broken.py"
+    broken.write_text("x = 1\nraise RuntimeError('no such weights')\n")
+    with ScopedSandbox(plain, client).start() as scoped:
+        scoped.serve(slow)
+        assert scoped.call("f") == 42
+        with pytest.raises(glovebox.GloveboxError, match="(?s)no such weights.*line 2") as failed:
+            scoped.serve(broken)
+        assert failed.value.code == "load_failed"
+        scoped.config.wait_timeout = 0
+        slow.write_text("import time\ntime.sleep(3600)\n")
+        with pytest.raises(glovebox.GloveboxError, match="wait_timeout"):
+            scoped.serve(slow)
+
+
 def test_libraries_from_files(tmp_path: Path) -> None:
     (tmp_path / "pack/sub").mkdir(parents=True)
     with pytest.raises(ValueError, match="__init__"):

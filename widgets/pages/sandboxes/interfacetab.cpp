@@ -90,8 +90,8 @@ void InterfaceTab::serve()
         return;
     m_serving = true; // a button that is disabled would give the focus away
     m_banner->dismiss();
-    const Json params{
-        {"sandbox", m_sandbox}, {"interface", path.toStdString()}, {"watch", m_watch->isChecked()}};
+    const Json params{{"sandbox", m_sandbox}, {"interface", path.toStdString()},
+        {"watch", m_watch->isChecked()}, {"wait", false}};
     m_client.call(this, "sandboxes.serve", params, [this, asked = m_sandbox](Result<api::Answer> answer) {
         m_serving = false;
         if (!answer && asked == m_sandbox)
@@ -120,6 +120,8 @@ QWidget* InterfaceTab::makeRow(const Json& item)
     const auto error = objectOr(item, "error");
     if (!error.empty())
         below = SandboxText::tr("not loaded");
+    else if (stringOr(item, "state") == "loading")
+        below = SandboxText::tr("loading…");
     names->addWidget(
         new ElidedLabel(below + QStringLiteral(" · ") + textField(item, "source"), TextRole::Caption));
     if (!error.empty()) {
