@@ -57,6 +57,21 @@ Result<std::shared_ptr<const Schema>> Schema::parse(std::string text)
     return schema;
 }
 
+Result<std::shared_ptr<const Schema>> Schema::restrictedTo(
+    const std::function<bool(std::string_view)>& may) const
+{
+    auto json = parseJson(m_text, schemaLimits);
+    if (!json)
+        return fail(json.error());
+    Json kept = Json::array();
+    for (Json& function : (*json)["functions"]) {
+        if (may(stringOr(function, "name")))
+            kept.push_back(std::move(function));
+    }
+    (*json)["functions"] = std::move(kept);
+    return parse(json->dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 const Schema::Function* Schema::find(std::string_view name) const
 {
     const auto it = m_functions.find(name);

@@ -25,6 +25,9 @@ public:
     };
 
     static Result<std::shared_ptr<const Schema>> parse(std::string text);
+    // The same with some of the functions only.
+    Result<std::shared_ptr<const Schema>> restrictedTo(
+        const std::function<bool(std::string_view)>& may) const;
 
     const std::string& text() const { return m_text; }
     const std::string& etag() const { return m_etag; }

@@ -111,6 +111,15 @@ Result<CallRequest> requestOf(Keeper& keeper, const HttpExchange& exchange, Resu
 
 } // namespace
 
+std::shared_ptr<const Schema> visibleSchema(const Keeper& keeper, const Token& token)
+{
+    auto schema = keeper.schema();
+    if (!schema || token.functions.empty())
+        return schema;
+    auto part = schema->restrictedTo([&token](std::string_view name) { return token.allows(name); });
+    return part ? *part : nullptr;
+}
+
 void readCall(Keeper& keeper, const HttpExchangePtr& exchange, std::function<void(Result<CallRequest>)> take)
 {
     constexpr std::size_t checkInline = 256U << 10U;

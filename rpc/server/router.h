@@ -66,6 +66,8 @@ private:
 };
 
 // Shared by the routes.
+// What the one who asks may call; null while no file is loaded.
+std::shared_ptr<const Schema> visibleSchema(const Keeper& keeper, const Token& token);
 // The body as a call, checked; a long one is checked beside the loop, so `take` may come later, and does not
 // come when the client has gone meanwhile.
 void readCall(Keeper& keeper, const HttpExchangePtr& exchange, std::function<void(Result<CallRequest>)> take);

@@ -119,7 +119,7 @@ void Router::health(const HttpExchangePtr& exchange, const std::string&)
 
 void Router::schema(const HttpExchangePtr& exchange, const std::string&)
 {
-    const auto schema = m_keeper.schema();
+    const auto schema = visibleSchema(m_keeper, *exchange->token());
     if (!schema)
         return exchange->refuse(503, "not_loaded", "the interface file is not loaded");
     const std::string etag = "ETag: " + schema->etag() + "\r\n";

@@ -10,7 +10,7 @@ namespace gb::rpc {
 
 void Router::originalList(const HttpExchangePtr& exchange, const std::string&)
 {
-    const auto schema = m_keeper.schema();
+    const auto schema = visibleSchema(m_keeper, *exchange->token());
     if (!schema)
         return exchange->replyJson(
             503, {{"ok", false}, {"error", "the interface file is not loaded"}, {"traceback", ""}});

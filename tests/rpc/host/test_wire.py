@@ -231,6 +231,11 @@ def test_tokens_are_per_caller(start: Callable[..., HostProcess]) -> None:
         return host.request("POST", "/v1/calls", {"fn": fn, "args": [1] if fn == "add" else []}, headers)[:2]
 
     assert post("add")[0] == 200 and post("spin")[0] == 403
+    # Neither of the two lists names what it may not call; the person's own token sees it (the positive control).
+    mine = [json.loads(host.request("GET", path, None, headers)[1])["functions"] for path in ("/", "/v1/schema")]
+    all_of_them = [json.loads(host.request("GET", path)[1])["functions"] for path in ("/", "/v1/schema")]
+    assert mine[0] == [function["name"] for function in mine[1]] == ["add", "fails"]
+    assert all_of_them[0] == [function["name"] for function in all_of_them[1]] and "spin" in all_of_them[0]
     # What there is instead is told, but only of what this token may call ("spin" is what the person's own is
     # told: the positive control).
     for wanted, hint in (("ad", 'did you mean "add"?'), ("spim", "there are add and fails"),
