@@ -131,15 +131,17 @@ std::string printable(std::string_view text)
 
 std::string duration(std::int64_t ns)
 {
+    if (ns >= 60'000'000'000) {
+        const std::int64_t seconds = ns / 1'000'000'000;
+        return remainingText(static_cast<double>(seconds));
+    }
     char text[32];
     if (ns < 1'000'000)
         std::snprintf(text, sizeof text, "%.0f µs", static_cast<double>(ns) / 1e3);
     else if (ns < 1'000'000'000)
         std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(ns) / 1e6);
-    else if (ns < 60'000'000'000)
-        std::snprintf(text, sizeof text, "%.2f s", static_cast<double>(ns) / 1e9);
     else
-        return remainingText(static_cast<double>(ns / 1'000'000'000));
+        std::snprintf(text, sizeof text, "%.2f s", static_cast<double>(ns) / 1e9);
     return text;
 }
 

@@ -54,6 +54,7 @@ void ExperimentFile::open(const QString& folder)
     m_again = false;
     m_typed = false;
     m_problem.reset();
+    m_parses = true;
     m_disk.clear();
     m_etag.clear();
     m_text.clear();
@@ -130,6 +131,7 @@ void ExperimentFile::take(const std::string& text, const std::string& etag)
         return;
     }
     const auto spec = sandboxSpecFromToml(text);
+    m_parses = spec.has_value();
     if (!spec) {
         if (!m_typed)
             m_text = text;
@@ -232,6 +234,7 @@ void ExperimentFile::onSaved(
     if (answer) {
         m_etag = stringOr(answer->body, "etag");
         m_disk = text;
+        m_parses = true; // or it would not have been sent
         // What was changed while it was saved is not in the file.
         const auto spec = sandboxSpecFromToml(text);
         if (m_text == text || !spec) {

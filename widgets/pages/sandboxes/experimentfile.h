@@ -24,6 +24,8 @@ public:
     QString folder() const { return m_folder; }
     bool hasFolder() const { return !m_folder.isEmpty(); }
     bool settled() const { return m_asked == 0; }
+    // False: the form shows what the file said before, or nothing of it.
+    bool isReadable() const { return !m_problem && m_parses; }
 
     // What the file would be with the draft in it; the last good one while the draft is wrong.
     QString text() const { return QString::fromStdString(m_text); }
@@ -63,6 +65,7 @@ private:
     std::string m_disk; // as it stands in the folder
     std::string m_etag; // of m_disk; empty: there is no file
     std::string m_text;
+    bool m_parses = true;
     std::optional<Error> m_problem; // why the file is not known
     QStringList m_secrets;
     int m_asked = 0;

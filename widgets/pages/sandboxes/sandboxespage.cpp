@@ -297,13 +297,15 @@ bool SandboxesPage::settled() const
 void SandboxesPage::updateActions()
 {
     const bool setUp = m_stack->currentIndex() == 0;
-    m_start->setEnabled(setUp && m_plan->canStart());
+    m_start->setEnabled(setUp && m_file->isReadable() && m_plan->canStart());
     m_start->setVisible(setUp);
     const auto obstacles = static_cast<int>(m_plan->obstacles().size());
     m_obstacle->setText(SandboxText::tr("%n problem(s)", nullptr, obstacles));
     m_obstacle->setToolTip(SandboxText::tr("It cannot start like this. Show what to mend first."));
     m_obstacle->setVisible(setUp && obstacles > 0);
-    m_start->setToolTip(obstacles > 0 ? m_obstacle->toolTip() : SandboxText::tr("Start (Ctrl+Enter)"));
+    m_start->setToolTip(!m_file->isReadable() ? SandboxText::tr("experiment.toml cannot be read as it stands")
+            : obstacles > 0                   ? m_obstacle->toolTip()
+                                              : SandboxText::tr("Start (Ctrl+Enter)"));
     m_save->setEnabled(setUp && m_file->hasFolder() && m_file->hasChanges() && m_draft->isValid());
     m_discard->setEnabled(setUp && m_file->hasChanges());
     m_undo->setEnabled(setUp && m_draft->canUndo());
@@ -325,8 +327,12 @@ void SandboxesPage::start()
 
 void SandboxesPage::showObstacle()
 {
-    if (m_stack->currentIndex() == 0)
+    if (m_stack->currentIndex() != 0)
+        return;
+    if (m_file->isReadable())
         m_plan->showObstacle();
+    else
+        m_banner->enter();
 }
 
 void SandboxesPage::save()

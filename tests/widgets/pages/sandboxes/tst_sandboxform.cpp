@@ -83,6 +83,7 @@ private Q_SLOTS:
     void searchFinds();
     void tokensWithTheKeyboard();
     void fileAndFormStayInStep();
+    void whatCannotBeReadIsNotStarted();
     void changeOnDiskIsNoticed();
     void secretsSayWhereTheyAre();
     void aMissingGpuIsAskedAbout();
@@ -395,6 +396,22 @@ void SandboxFormTest::fileAndFormStayInStep()
     auto* banner = m_page->filePane()->findChild<Banner*>();
     QVERIFY(waitFor([banner] { return banner->isVisibleTo(banner->parentWidget()); }));
     QVERIFY(m_page->draft().value("name") == Json("three"));
+}
+
+void SandboxFormTest::whatCannotBeReadIsNotStarted()
+{
+    const auto folder = experiment("[sandbox]\nname = \"one");
+    openExperiment(folder);
+    const auto* start = m_page->primaryAction();
+    QVERIFY(waitFor([start] { return start->toolTip().contains(QStringLiteral("experiment.toml")); }));
+    QVERIFY(waitFor([this] { return m_page->settled(); }) && !start->isEnabled());
+    QFile file(folder + QStringLiteral("/experiment.toml"));
+    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    file.write("[sandbox]\nname = \"other\"\n");
+    file.close();
+    test::tellExperiment(*m_daemon, folder.toStdString());
+    QVERIFY(waitFor([start] { return start->isEnabled(); }));
+    QVERIFY(m_page->draft().value("name") == Json("other"));
 }
 
 void SandboxFormTest::changeOnDiskIsNoticed()
