@@ -8,12 +8,10 @@ from collections.abc import Iterator
 
 import glovebox
 import pytest
+from sandboxes import end_all
 
 
 @pytest.fixture
 def client(client: glovebox.Client) -> Iterator[glovebox.Client]:
     yield client
-    for sandbox in client.sandboxes.list():
-        if sandbox["state"] not in ("stopped", "failed"):
-            client.jobs.wait(client.sandboxes.stop(sandbox["id"]))
-        client.sandboxes.rm(sandbox["id"])
+    end_all(client)

@@ -23,6 +23,7 @@ from glovebox.environment import (
     ScopedSandbox,
 )
 from glovebox.workspace import Library, Skill
+from sandboxes import end_all
 
 ROOT = Path(__file__).resolve().parents[3]
 HELLO = ROOT / "resources/examples/hello/interface.py"
@@ -37,16 +38,14 @@ FULL = SandboxConfig(
     local_files=[("/etc/hostname", "/workspace/host"), Mount("/etc/issue", "/workspace/issue")],
     local_dirs=[Mount("/srv", "/workspace/srv", "writable")],
     name="full", provider="modal", interpreter=None, cpu=1.5, memory=1 << 30, disk="10 GiB", idle_timeout=600,
-    spend_cap=12.5, network=["pypi.org"], tags={"paper": "1"}, unknown={"of_tomorrow": {"x": 1}},
+    spend_cap=12.5, network=["data.example.org"], tags={"paper": "1"}, unknown={"of_tomorrow": {"x": 1}},
 )  # fmt: skip
 
 
 @pytest.fixture
 def client(client: glovebox.Client) -> Iterator[glovebox.Client]:
     yield client
-    for sandbox in client.sandboxes.list():
-        if sandbox["state"] not in ("stopped", "failed"):
-            client.jobs.wait(client.sandboxes.stop(sandbox["id"]))
+    end_all(client)
 
 
 @pytest.fixture
