@@ -44,7 +44,10 @@ public:
         if (keeper.state() == Keeper::State::Loading)
             return;
         print();
-        logInfo("host", keeper.stateName(), {{"generation", keeper.generation()}});
+        Json more{{"generation", keeper.generation()}};
+        if (!keeper.loadError().is_null())
+            more["error"] = keeper.loadError();
+        logInfo("host", keeper.stateName(), more);
     }
     void print()
     {
