@@ -67,34 +67,77 @@ Status fill(int fd, const fs::path& path, std::string_view bytes, unsigned mode)
     return {};
 }
 
-Status writeTemporary(const fs::path& temporary, const fs::path& path, std::string_view bytes, unsigned mode)
+// The file itself and nothing that stands at its name since.
+bool standsAt(int fd, const fs::path& name)
+{
+    struct stat ours
+    { };
+    struct stat there
+    { };
+    return ::fstat(fd, &ours) == 0 && ::lstat(name.c_str(), &there) == 0 && ours.st_ino == there.st_ino
+        && ours.st_dev == there.st_dev;
+}
+
+// What a killed writer left. Who still writes holds its file locked, so "can be locked" means "left".
+void removeLeftover(const fs::path& name)
+{
+    const UniqueFd fd(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    struct stat info
+    { };
+    if (fd.valid() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode)
+        && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 && standsAt(fd.get(), name))
+        ::unlink(name.c_str());
+}
+
+// The complete file under the name, locked; without a file: the name is taken.
+Result<UniqueFd> stageAs(const fs::path& name, const fs::path& path, std::string_view bytes, unsigned mode)
 {
     // Without a name until it is complete: who is killed meanwhile leaves nothing lying about.
-    const UniqueFd nameless(::open(folderOf(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode));
+    UniqueFd nameless(::open(folderOf(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode));
     if (nameless.valid()) {
         GB_TRY(fill(nameless.get(), path, bytes, mode));
+        ::flock(nameless.get(), LOCK_EX | LOCK_NB);
         const std::string place = "/proc/self/fd/" + std::to_string(nameless.get());
-        if (::linkat(AT_FDCWD, place.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0)
-            return {};
+        if (::linkat(AT_FDCWD, place.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
+            return nameless;
+        if (errno == EEXIST)
+            return UniqueFd();
     }
     // Not every file system has such files, and not every place has /proc.
-    const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+    UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+    if (!fd.valid() && errno == EEXIST)
+        return UniqueFd();
     if (!fd.valid())
         return failErrno("cannot create", path.string(), errno);
-    return fill(fd.get(), path, bytes, mode);
+    ::flock(fd.get(), LOCK_EX);
+    if (const Status filled = fill(fd.get(), path, bytes, mode); !filled) {
+        ::unlink(name.c_str());
+        return fail(filled.error());
+    }
+    // Between its making and its locking it looked like something left.
+    return standsAt(fd.get(), name) ? std::move(fd) : UniqueFd();
 }
 
 } // namespace
 
 Status writeFileAtomic(const fs::path& path, std::string_view bytes, unsigned mode)
 {
-    const fs::path temporary = folderOf(path) / ("." + path.filename().string() + "." + newId());
-    Status written = writeTemporary(temporary, path, bytes, mode);
-    if (written && ::rename(temporary.c_str(), path.c_str()) != 0)
-        written = failErrno("cannot replace", path.string(), errno);
-    if (!written) {
-        ::unlink(temporary.c_str());
-        return written;
+    // One name for all who write this file, so that the next one finds what a killed one left. A name of its
+    // own where that stays taken: by another writer this moment, or by something that is not a file.
+    const fs::path shared = folderOf(path) / ("." + path.filename().string() + ".glovebox-new");
+    fs::path name = shared;
+    removeLeftover(name);
+    Result<UniqueFd> staged = stageAs(name, path, bytes, mode);
+    if (staged && !staged->valid()) {
+        name = shared.string() + "-" + newId();
+        staged = stageAs(name, path, bytes, mode);
+    }
+    if (!staged)
+        return fail(staged.error());
+    if (::rename(name.c_str(), path.c_str()) != 0) {
+        const Status failed = failErrno("cannot replace", path.string(), errno);
+        ::unlink(name.c_str());
+        return failed;
     }
     const UniqueFd folder(::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.valid())

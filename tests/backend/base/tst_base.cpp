@@ -4,7 +4,6 @@
 #include <QTest>
 
 #include <set>
-#include <sys/stat.h>
 
 #include <backend/base/clock.h>
 #include <backend/base/concealer.h>
@@ -154,27 +153,6 @@ private Q_SLOTS:
         QVERIFY(!sameSecret("abc", ""));
         QVERIFY(!sameSecret("", "abc"));
         QVERIFY(!sameSecret("abcabc", "abc"));
-    }
-
-    void filesAreReplacedWholeAndErrorsNameThem()
-    {
-        const test::TemporaryFolder folder;
-        const fs::path file = folder.path() / "a.txt";
-        QVERIFY(writeFileAtomic(file, "one", 0600).has_value());
-        QVERIFY(writeFileAtomic(file, "two", 0600).has_value());
-        QCOMPARE(readFile(file).value(), std::string("two"));
-        struct stat info
-        { };
-        QCOMPARE(::stat(file.c_str(), &info), 0);
-        QCOMPARE(info.st_mode & 0777U, 0600U);
-        QCOMPARE(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
-
-        const auto missing = readFile(folder.path() / "none");
-        QVERIFY(!missing);
-        QCOMPARE(missing.error().code, std::string("io.not_found"));
-        QVERIFY(missing.error().message.find("none") != std::string::npos);
-        QCOMPARE(readFile(folder.path()).error().code, std::string("io.not_a_file"));
-        QCOMPARE(readFile(file, 2).error().code, std::string("io.too_large"));
     }
 
     void privateFoldersRefuseLinks()
