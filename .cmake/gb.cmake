@@ -40,6 +40,8 @@ elseif(NOT GB_STATIC)
 endif()
 if(GB_LTO)
     set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+    # GCC 12 sees a size in Qt's hash table that it never asks for, once all is one program.
+    add_link_options(-Wno-alloc-size-larger-than)
 endif()
 
 set(GB_QT_COMPONENTS Core Network)
