@@ -84,7 +84,10 @@ Error unknownFunction(
     std::vector<std::string> names;
     std::ranges::copy_if(schema.names(), std::back_inserter(names),
         [&may](const std::string& name) { return !may || may(name); });
-    return Error{"unknown_function", "there is no function of this name" + namesHint(wanted, names)};
+    // Whoever has a token for some functions looks there first.
+    const char* const forWhom = names.size() < schema.names().size() ? " for this token" : "";
+    return Error{
+        "unknown_function", "there is no function of this name" + (forWhom + namesHint(wanted, names))};
 }
 
 } // namespace gb::rpc

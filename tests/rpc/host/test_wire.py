@@ -230,7 +230,12 @@ def test_tokens_are_per_caller(start: Callable[..., HostProcess]) -> None:
     def post(fn: str) -> tuple[int, bytes]:
         return host.request("POST", "/v1/calls", {"fn": fn, "args": [1] if fn == "add" else []}, headers)[:2]
 
-    assert post("add")[0] == 200 and post("spin")[0] == 403
+    assert post("add")[0] == 200
+    # What it may not call and what there is not are one to it, also in the original format.
+    for path in ("/v1/calls", "/"):
+        said = [host.request("POST", path, {"fn": fn}, headers)[:2] for fn in ("spin", "spun", "nothing")]
+        assert said[0] == said[1] == said[2] and said[0][0] == 404 and b"there are add and fails" in said[0][1]
+        assert host.request("POST", path, {"fn": "spun"})[1] != said[0][1]  # the person's own is told of spin
     # Neither of the two lists names what it may not call; the person's own token sees it (the positive control).
     mine = [json.loads(host.request("GET", path, None, headers)[1])["functions"] for path in ("/", "/v1/schema")]
     all_of_them = [json.loads(host.request("GET", path)[1])["functions"] for path in ("/", "/v1/schema")]
