@@ -3,6 +3,7 @@
 
 #include "experimenttext.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -26,6 +27,12 @@ tl::unexpected<Error> badName(const std::string& name, std::string_view why)
         Json{{"name", name}, {"reason", why}});
 }
 
+// Secrets (.env) are never read through the API, and what git keeps is git's.
+bool isHidden(const fs::path& part)
+{
+    return part.string().starts_with('.') && part != "..";
+}
+
 Status checkName(const std::string& name)
 {
     const fs::path path(name);
@@ -34,8 +41,7 @@ Status checkName(const std::string& name)
     for (const fs::path& part : path) {
         if (part == "..")
             return badName(name, "it leads out of the experiment's folder");
-        // Secrets (.env) are never read through the API, and what git keeps is git's.
-        if (part.string().starts_with('.'))
+        if (isHidden(part))
             return badName(name, "names with a leading dot are left alone");
     }
     return {};
@@ -119,6 +125,15 @@ struct Opened
     ExperimentText text;
 };
 
+// Where the file itself lies, past the links within the folder, relative to it; empty where nobody can tell.
+fs::path placeOf(int folderFd, int fileFd)
+{
+    std::error_code error;
+    const fs::path folder = fs::read_symlink(byDescriptor(folderFd), error);
+    const fs::path file = error ? fs::path() : fs::read_symlink(byDescriptor(fileFd), error);
+    return error ? fs::path() : file.lexically_relative(folder);
+}
+
 Result<Opened> openText(int folderFd, const fs::path& folder, const std::string& name)
 {
     Opened opened{openBeneath(folderFd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY), {folder / name, {}, {}}};
@@ -132,6 +147,8 @@ Result<Opened> openText(int folderFd, const fs::path& folder, const std::string&
             return badName(name, "it is a link to nothing");
         return opened;
     }
+    if (std::ranges::any_of(placeOf(folderFd, opened.file.get()), isHidden))
+        return badName(name, "it is a link to a name with a leading dot");
     auto text = readFile(byDescriptor(opened.file.get()), largestExperimentText);
     if (!text)
         return fail(namedFor(std::move(text).error(), opened.text.path));
@@ -143,14 +160,10 @@ Result<Opened> openText(int folderFd, const fs::path& folder, const std::string&
     return opened;
 }
 
-// The place of the file itself, past the links within the folder, relative to it. Whoever put another file
-// there since it was read has changed it.
+// The place of the file itself. Whoever put another file there since it was read has changed it.
 Result<fs::path> realName(int folderFd, int fileFd, const fs::path& shown)
 {
-    std::error_code error;
-    const fs::path folder = fs::read_symlink(byDescriptor(folderFd), error);
-    const fs::path file = error ? fs::path() : fs::read_symlink(byDescriptor(fileFd), error);
-    const fs::path relative = error ? fs::path() : file.lexically_relative(folder);
+    fs::path relative = placeOf(folderFd, fileFd);
     struct stat read
     { };
     struct stat there

@@ -91,6 +91,8 @@ def test_only_what_lies_in_the_folder(client: glovebox.Client, folder: Path) -> 
     (folder / "relative.md").symlink_to("../outside.txt")
     (folder / "out").symlink_to(folder.parent)
     (folder / "dangling.md").symlink_to("../new.txt")
+    (folder / "secret.md").symlink_to(".env")
+    (folder / "notes" / "secret.md").symlink_to("../.env")
     os.mkfifo(folder / "pipe")
     # The control: what may be reached is.
     for name in ("notes/a.md", "within.md"):
@@ -99,7 +101,8 @@ def test_only_what_lies_in_the_folder(client: glovebox.Client, folder: Path) -> 
     client.experiments.write(str(folder), "changed", read["etag"], "within.md")
     assert (folder / "within.md").is_symlink() and (folder / "notes" / "a.md").read_text() == "changed"
     for name in ("../outside.txt", "notes/../../outside.txt", str(outside), "leads-out.md", "relative.md",
-                 "out/outside.txt", "dangling.md", ".env", "notes/.hidden", ".", "", "notes/", "a\0b"):  # fmt: skip
+                 "out/outside.txt", "dangling.md", "secret.md", "notes/secret.md", ".env", "notes/.hidden", ".", "",
+                 "notes/", "a\0b"):  # fmt: skip
         assert refused(client.experiments.read, str(folder), name) == "experiments.outside", name
         assert refused(client.experiments.write, str(folder), "x", "", name) == "experiments.outside", name
     for name in ("pipe", "notes"):
