@@ -124,7 +124,9 @@ Status writeFileAtomic(const fs::path& path, std::string_view bytes, unsigned mo
 {
     // One name for all who write this file, so that the next one finds what a killed one left. A name of its
     // own where that stays taken: by another writer this moment, or by something that is not a file.
-    const fs::path shared = folderOf(path) / ("." + path.filename().string() + ".glovebox-new");
+    constexpr std::size_t longest = 180; // of 255 bytes, what is put around it has the rest
+    const fs::path shared =
+        folderOf(path) / ("." + path.filename().string().substr(0, longest) + ".glovebox-new");
     fs::path name = shared;
     removeLeftover(name);
     Result<UniqueFd> staged = stageAs(name, path, bytes, mode);

@@ -59,6 +59,17 @@ private Q_SLOTS:
         QCOMPARE(names(m_folder.path()), std::set<std::string>{"a.txt"});
     }
 
+    void aNameMayBeAsLongAsNamesCanBe()
+    {
+        const std::string first(255, 'n');
+        const std::string second = std::string(254, 'n') + "m"; // is staged under the same name
+        for (const std::string& name : {first, second, first})
+            QVERIFY(writeFileAtomic(m_folder.path() / name, name).has_value());
+        QCOMPARE(readFile(m_folder.path() / first).value(), first);
+        QCOMPARE(readFile(m_folder.path() / second).value(), second);
+        QCOMPARE(names(m_folder.path()), (std::set<std::string>{first, second}));
+    }
+
     void errorsNameTheFile()
     {
         QVERIFY(writeFileAtomic(m_file, "two").has_value());
