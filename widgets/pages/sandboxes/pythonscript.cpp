@@ -3,7 +3,10 @@
 
 #include "pythonscript.h"
 
+#include <algorithm>
+
 #include <QDir>
+#include <QRegularExpression>
 #include <QStringList>
 
 #include <widgets/itemmodels/fields.h>
@@ -101,8 +104,21 @@ private:
         return python(value, step);
     }
 
+    // What is no object of such names is shown as it is: its keys would be code.
+    static bool isNamed(const Json& value)
+    {
+        static const QRegularExpression name(QStringLiteral("\\A[A-Za-z_][A-Za-z0-9_]*\\z"));
+        if (!value.is_object())
+            return false;
+        const auto items = value.items();
+        return std::all_of(items.begin(), items.end(),
+            [](const auto& item) { return name.match(QString::fromStdString(item.key())).hasMatch(); });
+    }
+
     QString object(const Json& value, const char* className)
     {
+        if (!isNamed(value))
+            return python(value, step);
         QStringList arguments;
         for (const auto& [key, item] : value.items()) {
             const bool isPath = key == "path" || key == "local";

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <QProcess>
 #include <QTest>
 
+#include <backend/base/json.h>
 #include <backend/domain/sandboxspec.h>
 #include <widgets/pages/sandboxes/packages.h>
 #include <widgets/pages/sandboxes/pythonscript.h>
@@ -19,6 +21,7 @@ private Q_SLOTS:
     void pastedPackages_data();
     void pastedPackages();
     void copiesAsPython();
+    void nothingCopiedBecomesCode();
 };
 
 void SandboxTextsTest::pastedPackages_data()
@@ -85,6 +88,44 @@ void SandboxTextsTest::copiesAsPython()
             "mode=\"writable\"),\n    ],\n    unknown={\"new\": [1, None, True]},\n))\n"
             "sandbox.start(name=\"a \\\"b\\\"\")\ntry:\n"
             "    print(sandbox.exec(\"python3 --version\"))\nfinally:\n    sandbox.terminate()\n"));
+}
+
+// The script says what Python reads out of it: the name, the environment and the models.
+void SandboxTextsTest::nothingCopiedBecomesCode()
+{
+    const std::string nasty =
+        "\"\"\"); print('gotcha') #\\\n\r\t\x01\x7f \u2028 \U0001f600 %1 %2 {x} \\N{BULLET}";
+    const Json values{{"scoped", true}, {"name", nasty}, {"env", {{nasty, nasty}}},
+        {"models",
+            Json::array({{{"name", nasty}}, {{"name", "x/y"}, {"hidden=print('gotcha')", true}}, "x/y"})},
+        {"of_tomorrow", {{nasty, Json::array({nasty, nullptr, 1e300})}}}};
+    QProcess python;
+    python.start(QStringLiteral("python3"),
+        {QStringLiteral("-I"), QStringLiteral("-c"),
+            QStringLiteral(
+                "import ast, json, sys\n"
+                "tree = ast.parse(sys.stdin.buffer.read())\n"
+                "calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]\n"
+                "named = {getattr(c.func, 'id', getattr(c.func, 'attr', '')): c for c in calls}\n"
+                "said = {k.arg: k.value for n in ('start', 'SandboxConfig') for k in named[n].keywords}\n"
+                "models = [m.keywords[0].value if isinstance(m, ast.Call) else m for m in "
+                "said.pop('models').elts]\n"
+                "said = {k: ast.literal_eval(v) for k, v in said.items()}\n"
+                "said['models'] = [ast.literal_eval(m) for m in models]\n"
+                "said['calls'] = sorted(named)\n"
+                "print(json.dumps(said))")});
+    python.write(pythonScript(values, SandboxSpec().toJson(), QStringLiteral("/home/a \"b\"")).toUtf8());
+    python.closeWriteChannel();
+    QVERIFY(python.waitForFinished(60'000));
+    const auto said = parseJson(python.readAllStandardOutput().toStdString());
+    QVERIFY2(said, python.readAllStandardError().constData());
+    const Json meant{{"name", nasty}, {"env", values["env"]},
+        {"unknown", {{"of_tomorrow", values["of_tomorrow"]}}},
+        {"models", Json::array({nasty, values["models"][1], "x/y"})},
+        {"calls",
+            Json::array({"ModelConfig", "SandboxConfig", "ScopedSandbox", "get_prompt_docs", "print", "serve",
+                "start", "terminate"})}};
+    QVERIFY2(*said == meant, said->dump().c_str());
 }
 
 QTEST_GUILESS_MAIN(SandboxTextsTest)
