@@ -7,7 +7,6 @@
 #include <fstream>
 #include <map>
 #include <random>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 #include <sqlite3.h>
 
 #include <backend/base/json.h>
+#include <tests/support/smalldisk.h>
 #include <tests/support/temporary.h>
 
 #include "samples.h"
@@ -24,41 +24,10 @@ using namespace gb::test;
 
 namespace {
 
-constexpr int skipped = 77;
-
-// Runs work in a child process; its number is the exit status.
-int inChild(const std::function<int()>& work)
-{
-    const pid_t child = ::fork();
-    if (child == 0)
-        ::_exit(work());
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-void writeText(const char* path, const std::string& text)
-{
-    std::ofstream(path) << text;
-}
-
-// In a child: a file system of two megabytes that is really full, whoever runs this.
-bool mountSmallDisk(const fs::path& folder)
-{
-    const std::string user = std::to_string(::geteuid());
-    const std::string group = std::to_string(::getegid());
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-        return false;
-    writeText("/proc/self/setgroups", "deny");
-    writeText("/proc/self/uid_map", user + " " + user + " 1");
-    writeText("/proc/self/gid_map", group + " " + group + " 1");
-    return ::mount("none", folder.c_str(), "tmpfs", 0, "size=2m,mode=700") == 0;
-}
-
 int fillSmallDisk(const fs::path& folder)
 {
     if (!mountSmallDisk(folder))
-        return skipped;
+        return noSmallDisk;
     auto store = Store::open({folder});
     if (!store)
         return 1;
@@ -85,10 +54,10 @@ int fillSmallDisk(const fs::path& folder)
 int openReadOnlyDisk(const fs::path& folder)
 {
     if (!mountSmallDisk(folder))
-        return skipped;
+        return noSmallDisk;
     Store::open({folder})->reset();
     if (::mount("none", folder.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0)
-        return skipped;
+        return noSmallDisk;
     const auto store = Store::open({folder});
     return !store && store.error().code == "store.read_only"
             && store.error().message.find(folder.string()) != std::string::npos
@@ -100,7 +69,7 @@ int openForbiddenFolder(const fs::path& folder)
 {
     constexpr uid_t nobody = 65534;
     if (::geteuid() == 0 && (::chown(folder.c_str(), nobody, nobody) != 0 || ::setuid(nobody) != 0))
-        return skipped;
+        return noSmallDisk;
     ::chmod(folder.c_str(), 0500);
     const auto store = Store::open({folder});
     return !store && store.error().code == "store.read_only" ? 0 : 1;
@@ -228,7 +197,7 @@ private Q_SLOTS:
     {
         const TemporaryFolder folder;
         const int status = inChild([&] { return fillSmallDisk(folder.path()); });
-        if (status == skipped)
+        if (status == noSmallDisk)
             QSKIP("no user namespaces here");
         QCOMPARE(status, 0);
     }
@@ -239,7 +208,7 @@ private Q_SLOTS:
         QCOMPARE(inChild([&] { return openForbiddenFolder(folder.path()); }), 0);
         const TemporaryFolder mounted;
         const int status = inChild([&] { return openReadOnlyDisk(mounted.path()); });
-        if (status == skipped)
+        if (status == noSmallDisk)
             QSKIP("no user namespaces here");
         QCOMPARE(status, 0);
     }
