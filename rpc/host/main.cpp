@@ -30,9 +30,13 @@ Result<Json> readConfig(int fd)
     return parseJson(text);
 }
 
-int failWith(const Error& error)
+// Whoever reads a log of ours has it there; who waits for a detached host's first line has it there.
+int failWith(const Error& error, bool detached = false)
 {
     logError("host", error.message, {{"code", error.code}});
+    if (detached)
+        std::cout << Json{{"error", error.toJson()}}.dump(-1, ' ', false, Json::error_handler_t::replace)
+                  << std::endl;
     return 1;
 }
 
@@ -50,15 +54,15 @@ int serve(int fd)
         return rpc::runBox(objectOr(*json, "sandbox"), detached ? -1 : fd);
     auto config = rpc::HostConfig::fromJson(*json);
     if (!config)
-        return failWith(config.error());
+        return failWith(config.error(), detached);
     auto loop = rpc::Loop::create();
     if (!loop)
-        return failWith(loop.error());
+        return failWith(loop.error(), detached);
     auto host = rpc::Host::create(**loop, std::move(*config));
     if (!host)
-        return failWith(host.error());
+        return failWith(host.error(), detached);
     if (const Status started = (*host)->start(detached ? -1 : fd); !started)
-        return failWith(started.error());
+        return failWith(started.error(), detached);
     (*loop)->run();
     return 0;
 }

@@ -124,6 +124,8 @@ private:
     void failPending(const std::string& kind, const std::string& message);
     void answerReload(const Result<Json>& answer);
     void replaceWorkerWhenIdle();
+    void endWithSandbox();
+    void watchSandbox();
     void loseCalls(const WorkerExit& exit);
     bool neverRan(const Call& call) const;
 
@@ -179,6 +181,8 @@ private:
     std::vector<ReloadHandler> m_reloads;
     std::function<void()> m_stopped;
     std::function<void()> m_sandboxGone;
+    UniqueFd m_sandboxLink; // says nothing, and breaks with the sandbox
+    std::uint64_t m_sandboxWatch = 0;
 
     std::unordered_map<std::int64_t, TensorHandler> m_tensorReads;
     std::int64_t m_nextWorkerId = 1;

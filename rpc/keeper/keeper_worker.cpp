@@ -4,9 +4,16 @@
 #include "keeper.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <backend/base/json.h>
 #include <backend/base/log.h>
+
+#include "worker_box.h"
 
 // The worker's life: start, load, reload, death.
 namespace gb::rpc {
@@ -116,20 +123,46 @@ void Keeper::onExited(const WorkerExit& exit)
         answerReload(fail("load_failed", stringOr(m_loadError, "message"), m_loadError));
         setState(State::Failed);
         failPending("not_loaded", stringOr(m_loadError, "message"));
-        if (exit.sandboxGone && m_sandboxGone)
-            m_sandboxGone();
-        return;
+        return exit.sandboxGone ? endWithSandbox() : watchSandbox();
     }
     if (!replacing)
         logWarning("keeper", exit.sentence(), exit.toJson());
     setState(State::Restarting);
     if (const auto started = startWorker(); !started) {
         m_loadError = callError("worker_died", started.error().message);
+        answerReload(fail("load_failed", started.error().message, m_loadError));
         setState(State::Failed);
         failPending("not_loaded", started.error().message);
-        if (!m_config.workerVia.empty() && m_sandboxGone)
-            m_sandboxGone();
+        if (!m_config.workerVia.empty())
+            endWithSandbox();
     }
+}
+
+void Keeper::endWithSandbox()
+{
+    if (m_sandboxGone)
+        m_sandboxGone();
+}
+
+// Where a worker died while it loaded there is none whose end would tell of the sandbox's.
+void Keeper::watchSandbox()
+{
+    if (m_config.workerVia.empty() || m_sandboxLink.valid())
+        return;
+    auto link = connectToSandbox(m_config.workerVia);
+    if (!link)
+        return endWithSandbox();
+    m_sandboxLink = std::move(*link);
+    m_sandboxWatch = m_loop.watch(m_sandboxLink.get(), EPOLLIN, [this](std::uint32_t) {
+        std::array<char, 4096> ignored{};
+        const ssize_t got = ::recv(m_sandboxLink.get(), ignored.data(), ignored.size(), MSG_DONTWAIT);
+        if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+            return;
+        m_loop.unwatch(m_sandboxWatch);
+        m_sandboxLink.reset();
+        if (!m_worker) // a later one tells of it
+            endWithSandbox();
+    });
 }
 
 // Functions without concurrency run one after another: while an earlier one is unfinished, a later one has
@@ -201,6 +234,7 @@ void Keeper::reload(ReloadHandler handler)
     if (const auto started = startWorker(); !started) {
         setState(State::Failed);
         answerReload(fail(started.error()));
+        watchSandbox();
     }
 }
 

@@ -20,7 +20,9 @@ namespace {
 constexpr const char* packageInside = "/run/glovebox/worker/glovebox_worker";
 constexpr std::int64_t touchEvery = 1000;
 
-Result<UniqueFd> connectTo(const std::string& path)
+} // namespace
+
+Result<UniqueFd> connectToSandbox(const std::string& path)
 {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -28,17 +30,17 @@ Result<UniqueFd> connectTo(const std::string& path)
         return fail("host.socket_path", "the path of a socket may have 107 bytes: " + path);
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!fd.valid() || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        return failErrno("cannot reach the keeper of the sandbox at", path, errno);
-    return fd;
+    if (fd.valid() && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+        return fd;
+    if (errno == ENOENT || errno == ECONNREFUSED)
+        return fail("sandbox.gone", "the sandbox does not run any more");
+    return failErrno("cannot reach the keeper of the sandbox at", path, errno);
 }
-
-} // namespace
 
 Result<std::unique_ptr<BoxWorker>> BoxWorker::start(
     Loop& loop, const HostConfig& config, Linked linked, Handlers handlers)
 {
-    auto fd = connectTo(config.workerVia);
+    auto fd = connectToSandbox(config.workerVia);
     if (!fd)
         return fail(fd.error());
     std::unique_ptr<BoxWorker> worker(new BoxWorker(loop, config, std::move(linked), std::move(handlers)));

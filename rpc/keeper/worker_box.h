@@ -13,6 +13,9 @@
 
 namespace gb::rpc {
 
+// To the sandbox's keeper, by its control socket; "sandbox.gone" when nobody is there.
+Result<UniqueFd> connectToSandbox(const std::string& path);
+
 // A worker inside a sandbox, had from the sandbox's keeper (rpc/box/README.md) over a connection of its own:
 // the keeper starts the process and hands out the other end of its link, everything the two say to each other
 // passes the keeper by. When that connection ends, so does the worker, and with the keeper's end the sandbox

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 from box_process import PYTHON, WORKER, BoxProcess, BoxRefused, wait_for
-from host_process import HostProcess
+from host_process import BIN, HostProcess
 
 pytestmark = pytest.mark.as_user
 
@@ -170,6 +172,29 @@ def test_the_host_ends_with_the_sandbox_and_keeps_its_records(serve: Callable[..
     both.box.process.kill()
     assert both.host.process.wait(20) == 0
     assert [record["fn"] for record in both.host.records()] == ["add"]
+
+
+def test_the_host_ends_with_the_sandbox_though_its_worker_died_before(serve: Callable[..., Served]) -> None:
+    dies = "import os\nos._exit(3)\n"
+    failed, mended = serve(source=dies), serve(source=dies)
+    mended.host.file.write_text(SOURCE)
+    control = mended.host.control()
+    control.call("keeper.reload")
+    control.close()
+    assert mended.host.result("add", 1) == 2
+    for both in (failed, mended):
+        assert both.host.ready["state"] == "failed" and both.host.process.poll() is None
+        both.box.process.kill()
+        assert both.host.process.wait(60) == 0
+
+
+def test_a_host_for_a_sandbox_that_is_gone_says_so(tmp_path: Path) -> None:
+    (tmp_path / "interface.py").write_text(SOURCE)
+    config = {"interface": str(tmp_path / "interface.py"), "data_folder": str(tmp_path / "data"), "detached": True,
+              "worker_via": {"control": str(tmp_path / "none.box"), "python": PYTHON}}
+    done = subprocess.run([BIN / "glovebox-host", "--config-fd", "0"], input=json.dumps(config) + "\n",
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and json.loads(done.stdout)["error"]["code"] == "sandbox.gone"
 
 
 def test_the_worker_ends_with_the_host(serve: Callable[..., Served]) -> None:

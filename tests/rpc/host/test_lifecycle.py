@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -130,6 +131,21 @@ def test_a_broken_file_keeps_the_host_up(start: Callable[..., HostProcess]) -> N
     host.file.write_text("@expose\ndef add(a: int) -> int:\n    return a + 1\n")
     assert json.loads(host.request("POST", "/v1/reload", {})[1])["ok"]
     assert host.result("add", 1) == 2
+
+
+def test_a_reload_that_gets_no_worker_is_answered(start: Callable[..., HostProcess]) -> None:
+    host = start("raise ValueError('no such luck')\n")
+    control = host.control()
+    control.call("keeper.hello")
+    usual = resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, (3, usual[1]))  # no further descriptor
+    with pytest.raises(RuntimeError, match="load_failed"):
+        control.call("keeper.reload")
+    resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, usual)
+    host.file.write_text("@expose\ndef one() -> int:\n    return 1\n")  # the control
+    control.call("keeper.reload")
+    assert host.result("one") == 1
+    control.close()
 
 
 def test_reload_swaps_bodies_or_starts_afresh(start: Callable[..., HostProcess]) -> None:
