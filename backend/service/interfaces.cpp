@@ -139,7 +139,8 @@ void Interfaces::onMet(
         return done(fail("interfaces.unreachable", "what answers there is no interface host"));
     }
     const auto known = m_served.find(id);
-    const bool isLinked = known != m_served.end() && known->second.link;
+    const bool isNew = known == m_served.end();
+    const bool isLinked = !isNew && known->second.link;
     remember(hello, control, [this, id, done](const Status& status) {
         const auto it = m_served.find(id);
         if (!status)
@@ -156,6 +157,26 @@ void Interfaces::onMet(
     }
     connectLink(id, link);
     takeHello(id, hello);
+    if (isNew)
+        recordFailure(m_served.at(id));
+}
+
+// In the run, for those who look at it later; the item says so only as long as it is so.
+void Interfaces::recordFailure(const Served& served)
+{
+    if (stringOr(served.item, "state") != "failed")
+        return;
+    constexpr std::size_t longest = 4000;
+    const Json error = objectOr(served.item, "error");
+    const Json data{{"interface", served.keeper.id}, {"generation", integerOr(served.item, "generation")},
+        {"kind", stringOr(error, "kind")}, {"message", stringOr(error, "message").substr(0, longest)}};
+    m_store->appendEvents(served.run,
+        {{"interface.failed", data.dump(-1, ' ', false, Json::error_handler_t::replace)}},
+        [run = served.run](const Result<SeqRange>& written) {
+            if (!written)
+                logWarning("service", "a failed load is not in its run: " + written.error().message,
+                    Json{{"run", run}});
+        });
 }
 
 // The run first, then the registry: a keeper in it always has a run its records can go to.
@@ -165,6 +186,7 @@ void Interfaces::remember(const Json& hello, const std::string& control, std::fu
     const std::string run = stringOr(hello, "run");
     Served& served = m_served[id];
     served.gone = false;
+    served.settled = false;
     served.run = run;
     const Json item{
         {"id", id}, {"name", stringOr(hello, "name")}, {"source", stringOr(hello, "source")}, {"run", run}};
@@ -256,11 +278,14 @@ void Interfaces::onNotified(
         return;
     Served& served = m_served.at(id);
     const bool isNewSchema = stringOr(params, "schema_etag") != stringOr(served.item, "schema_etag");
+    const bool hadFailed = stringOr(served.item, "state") == "failed";
     served.item.erase("error");
     for (const char* key : {"state", "generation", "error", "schema_etag"}) {
         if (const auto value = params.find(key); value != params.end())
             served.item[key] = *value;
     }
+    if (!hadFailed)
+        recordFailure(served);
     publish(served);
     if (!isNewSchema)
         return;
@@ -334,6 +359,7 @@ void Interfaces::markGone(const std::string& id)
 void Interfaces::finishGone(const std::string& id)
 {
     m_store->removeKeeper(id, logged("cannot forget an interface host"));
+    m_served.at(id).settled = true;
     const std::string run = m_served.at(id).run;
     endRunIfLive(m_store, run);
     m_touchedRuns.insert(run);
@@ -345,10 +371,10 @@ void Interfaces::finishGone(const std::string& id)
     }
     for (const std::string& call : waiting)
         resolveFromStore(call, true);
-    // The newest ones stay visible; ids sort by time.
+    // The newest ones stay visible; ids sort by time. Those that are not settled are needed here once more.
     std::vector<std::string> gone;
     for (const auto& [key, served] : m_served) {
-        if (served.gone)
+        if (served.gone && served.settled)
             gone.push_back(key);
     }
     for (std::size_t i = 0; i + goneKept < gone.size(); ++i) {

@@ -74,6 +74,7 @@ private:
         KeeperLink* link = nullptr;
         int attempts = 0;
         bool gone = false;
+        bool settled = false; // gone, and what it has left is in the store
     };
     struct Running
     {
@@ -91,6 +92,7 @@ private:
     void remember(const Json& hello, const std::string& control, std::function<void(Status)> done);
     void connectLink(const std::string& id, KeeperLink* link);
     void takeHello(const std::string& id, const Json& hello);
+    void recordFailure(const Served& served);
     void onLinkClosed(const std::string& id);
     void onNotified(
         const std::string& id, const std::string& method, const Json& params, const QByteArray& bytes);

@@ -55,8 +55,8 @@ def odd() -> dict:
 class Host:
     """One interface host that outlives whoever started it."""
 
-    def __init__(self, home: Any, source: Path, lifeline: bool = False) -> None:
-        config = {"interface": str(source), "name": "tools", "python": sys.executable,
+    def __init__(self, home: Any, source: Path, lifeline: bool = False, python: str = sys.executable) -> None:
+        config = {"interface": str(source), "name": "tools", "python": python,
                   "worker_package": str(ROOT / "rpc/worker/glovebox_worker"),
                   "data_folder": home.environment["GLOVEBOX_HOME"], "detached": not lifeline}
         self.process = subprocess.Popen([home.bin / "glovebox-host", "--config-fd", "0"], env=home.environment,
@@ -284,6 +284,53 @@ def test_a_killed_host_is_gone_and_its_records_are_kept(client: glovebox.Client,
     eventually(lambda: client.runs.get(host["run"])["state"] == "ended")
     eventually(lambda: not (Path(home.environment["GLOVEBOX_HOME"]) / "hosts" / host["id"]).exists())
     assert client.daemon.status()["alive"] == []
+
+
+def test_more_interfaces_go_at_once_than_stay_listed(client: glovebox.Client, home: Any, source: Path,
+                                                     eventually: Callable[..., Any]) -> None:
+    pid = client.daemon.status()["pid"]
+    hosts = [Host(home, source, python="/bin/false") for _ in range(30)]  # no worker takes its time
+    for host in hosts:
+        client.interfaces.register(host["control"])
+    assert {item["state"] for item in client.interfaces.list()} == {"failed"}
+    for host in hosts:
+        host.process.kill()
+    for host in hosts:
+        host.process.wait()
+    items = eventually(lambda: (items := client.interfaces.list()) and len(items) <= 20 and items)
+    assert {item["state"] for item in items} == {"gone"}
+    assert [item["id"] for item in items] == sorted(host["id"] for host in hosts)[-len(items):]
+    assert client.daemon.status()["pid"] == pid
+
+
+def test_a_load_that_fails_stands_in_the_run(client: glovebox.Client, host: Host, home: Any, source: Path,
+                                             eventually: Callable[..., Any]) -> None:
+    def failures(run: str) -> list[Any]:
+        events = client.events.read(run, 1)["events"]
+        return [event["data"] for event in events if event["type"] == "interface.failed"]
+
+    client.interfaces.register(host["control"])
+    source.write_text("x = 1\nraise RuntimeError('no such weights')\n")
+    broken = Host(home, source)
+    try:
+        client.interfaces.register(broken["control"])
+        (first,) = eventually(lambda: failures(broken["run"]))
+        assert (first["interface"], first["kind"]) == (broken["id"], "load_failed")
+        assert "no such weights" in first["message"] and failures(host["run"]) == []
+        # Once for each time, not for each look at it.
+        client.interfaces.register(broken["control"])
+        kill_daemon(client)
+        eventually(lambda: [item["state"] for item in client.interfaces.list()] == ["ready", "failed"])
+        source.write_text("raise RuntimeError('nor these')\n")
+        with pytest.raises(glovebox.GloveboxError):
+            client.interfaces.reload(broken["id"])
+        eventually(lambda: len(failures(broken["run"])) == 2)
+        assert "nor these" in failures(broken["run"])[1]["message"]
+        source.write_text(INTERFACE)
+        client.interfaces.reload(broken["id"])
+        assert len(failures(broken["run"])) == 2
+    finally:
+        broken.kill()
 
 
 def test_what_a_dead_host_left_is_imported(client: glovebox.Client, home: Any, source: Path,
