@@ -123,7 +123,12 @@ class Sandbox:
         """Ends it and everything in it; one that has ended already is no error."""
         if self._id is None:
             return
-        job = self._client.jobs.wait(self._client.sandboxes.stop(self._id))
+        try:
+            job = self._client.jobs.wait(self._client.sandboxes.stop(self._id))
+        except GloveboxError as error:
+            if error.code != "sandbox.unknown":
+                raise
+            job = {}  # removed by somebody else
         if "error" in job:
             raise GloveboxError(job["error"]["code"], job["error"]["message"], job["error"].get("data"))
         self._id = None
@@ -250,7 +255,7 @@ class ScopedSandbox(Sandbox):
             return Library(name, files, made["text"], private)
         folder = next(iter(files)).split("/")[0]
         inside = {path.split("/", 1)[1]: text for path, text in files.items()}
-        head = dict(line.split(": ", 1) for line in made["text"].split("---")[1].strip().splitlines())
+        head = dict(line.split(": ", 1) for line in made["text"].split("\n---\n", 1)[0].splitlines()[1:])
         return Skill(folder, json.loads(head["description"]), inside.pop("SKILL.md"), inside,
                      frozenset(path.split("/", 1)[1] for path in private))
 
@@ -263,7 +268,7 @@ class ScopedSandbox(Sandbox):
                 return
             if "error" in item:
                 error = item["error"]
-                raise GloveboxError(error["kind"], f"{error['message']}\n{error['traceback']}".strip(), error)
+                raise GloveboxError(error["kind"], f"{error['message']}\n{error.get('traceback', '')}".strip(), error)
             if item["state"] == "gone":
                 raise GloveboxError("interface.gone", "the interface ended while it was loaded")
             if time.monotonic() > until:

@@ -147,6 +147,23 @@ def test_a_scoped_sandbox_serves_in_four_ways(client: glovebox.Client, plain: Sa
     scoped.terminate()
 
 
+def test_a_skill_is_read_whatever_its_documentation_says(client: glovebox.Client, plain: SandboxConfig,
+                                                         tmp_path: Path) -> None:
+    (tmp_path / "lines.py").write_text(
+        '"""Draws --- for you: lines.\n---\nname: x\n"""\n@expose\ndef f() -> int:\n    """---"""\n    return 1\n')
+    with ScopedSandbox(plain, client).start() as scoped:
+        skill = scoped.serve(tmp_path / "lines.py", "skill", "lines")
+    assert isinstance(skill, Skill) and skill.name == "lines" and "Draws --- for you: lines." in skill.description
+
+
+def test_what_somebody_else_removed_is_terminated(client: glovebox.Client, plain: SandboxConfig) -> None:
+    with Sandbox(plain, client).start() as sandbox:
+        client.jobs.wait(client.sandboxes.stop(sandbox.sandbox_id))
+        client.sandboxes.rm(sandbox.sandbox_id)
+    with pytest.raises(glovebox.GloveboxError, match="start"):
+        sandbox.exec("true")
+
+
 def test_serving_waits_for_the_file(client: glovebox.Client, plain: SandboxConfig, tmp_path: Path) -> None:
     slow = tmp_path / "slow.py"
     slow.write_text("import time\ntime.sleep(1.5)\n@expose\ndef f() -> int:\n    return 42\n")
@@ -157,6 +174,9 @@ def test_serving_waits_for_the_file(client: glovebox.Client, plain: SandboxConfi
         assert scoped.call("f") == 42
         with pytest.raises(glovebox.GloveboxError, match="(?s)no such weights.*line 2") as failed:
             scoped.serve(broken)
+        assert failed.value.code == "load_failed"
+        with pytest.raises(glovebox.GloveboxError, match="none.py") as failed:
+            scoped.serve(tmp_path / "none.py")
         assert failed.value.code == "load_failed"
         scoped.config.wait_timeout = 0
         slow.write_text("import time\ntime.sleep(3600)\n")
