@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -251,6 +252,30 @@ def test_who_makes_files_without_end_is_ended(start: Callable[..., BoxProcess]) 
     assert filling.ended()["reason"] == "files"
     still.link.python(make.format("after", "range(1000)"))
     assert still.link.run("ls /workspace/*/* | wc -l")["stdout"] == b"2000\n"
+
+
+@pytest.fixture
+def few_files(tmp_path: Path) -> Iterator[Path]:
+    """Where the sandboxes lie there can be 4000 files."""
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=256m,nr_inodes=4000", "none", str(tmp_path)]
+    if os.geteuid() != 0 or subprocess.run(mounted, capture_output=True).returncode != 0:
+        pytest.skip("only root makes a small file system")
+    yield tmp_path
+    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+def test_who_has_a_quarter_of_all_files_is_ended(few_files: Path, start: Callable[..., BoxProcess]) -> None:
+    """When there is little room, though it was others who made it so: none of these grows."""
+    still, holding = (start(file_reserve=2000, box_folder="workspace") for _ in range(2))
+    make = "for n in range({0}): open(f'/workspace/{{n}}', 'w').close()"
+    still.link.python(make.format(300))
+    holding.link.python(make.format(1100))
+    assert os.statvfs(few_files).f_favail > 2000 and holding.link.run("echo here")["stdout"] == b"here\n"
+    (few_files / "rest").mkdir()
+    for number in range(os.statvfs(few_files).f_favail - 1000):
+        (few_files / "rest" / str(number)).touch()
+    assert holding.ended()["reason"] == "files"
+    assert still.link.run("ls /workspace | wc -l")["stdout"] == b"300\n"
 
 
 BOMB = """
