@@ -15,8 +15,6 @@
 namespace gb::cli {
 namespace {
 
-constexpr const char* experimentFile = "experiment.toml";
-
 std::string absolute(const std::string& path)
 {
     return fs::absolute(path).lexically_normal().string();
@@ -173,26 +171,25 @@ Status addFlags(Json& spec, const Arguments& arguments)
     return addLists(spec, arguments);
 }
 
-// The folder's spec; nothing where no folder was named and this one is no experiment.
-Status readExperiment(const Arguments& arguments, WantedSandbox& wanted)
+// The folder's spec, as the daemon reads it; nothing where no folder was named and this one is no experiment.
+Status readExperiment(const Arguments& arguments, Session& session, WantedSandbox& wanted)
 {
     const bool isNamed = !arguments.positional().empty();
-    const fs::path folder = absolute(isNamed ? arguments.positional().front() : ".");
-    std::error_code error;
-    if (!fs::exists(folder / experimentFile, error)) {
+    const std::string folder = absolute(isNamed ? arguments.positional().front() : ".");
+    const auto read = session.call("experiments.read", Json{{"experiment", folder}});
+    if (!read && read.error().code != "io.not_found")
+        return fail(read.error());
+    if (!read || stringOr(read->body, "etag").empty()) {
         if (isNamed)
             return fail("experiments.none",
-                folder.string() + " has no experiment.toml; make one: glovebox experiment new DIR");
+                folder + " has no experiment.toml; make one: glovebox experiment new DIR");
         return {};
     }
-    const auto text = readFile(folder / experimentFile);
-    if (!text)
-        return fail(text.error());
-    auto spec = sandboxSpecFromToml(*text);
+    auto spec = sandboxSpecFromToml(stringOr(read->body, "text"));
     if (!spec)
         return fail(spec.error());
     wanted.spec = std::move(*spec);
-    wanted.experiment = folder.string();
+    wanted.experiment = folder;
     return {};
 }
 
@@ -218,12 +215,12 @@ std::vector<Option> sandboxFlags()
         {"--gpu", "TYPE[:N]", "a GPU of this type, or so many: A100, any:2"}};
 }
 
-Result<WantedSandbox> wantedSandbox(const Arguments& arguments)
+Result<WantedSandbox> wantedSandbox(const Arguments& arguments, Session& session)
 {
     if (arguments.positional().size() > 1)
         return fail("usage", "give at most one folder");
     WantedSandbox wanted;
-    GB_TRY(readExperiment(arguments, wanted));
+    GB_TRY(readExperiment(arguments, session, wanted));
     Json json = wanted.spec.toJson();
     GB_TRY(addFlags(json, arguments));
     auto spec = SandboxSpec::fromJson(json);

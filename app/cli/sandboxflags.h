@@ -9,6 +9,7 @@
 #include <backend/domain/sandboxspec.h>
 
 #include "arguments.h"
+#include "session.h"
 
 namespace gb::cli {
 
@@ -22,7 +23,7 @@ struct WantedSandbox
 // The options that describe a sandbox.
 std::vector<Option> sandboxFlags();
 // From the folder named, else this one if it is an experiment, else from the options alone.
-Result<WantedSandbox> wantedSandbox(const Arguments& arguments);
+Result<WantedSandbox> wantedSandbox(const Arguments& arguments, Session& session);
 
 // "90", "90s", "30m", "2h", "1d" as seconds.
 Result<std::int64_t> parseSeconds(const std::string& text);

@@ -48,9 +48,9 @@ void showReaches(const Json& plan, const Console& console)
         console.note("  " + stringOr(reach, "what") + "  " + printable(stringOr(reach, "value")));
 }
 
-Result<Json> paramsFor(const Arguments& arguments)
+Result<Json> paramsFor(const Arguments& arguments, Session& session)
 {
-    const auto wanted = wantedSandbox(arguments);
+    const auto wanted = wantedSandbox(arguments, session);
     if (!wanted)
         return fail(wanted.error());
     Json params{{"spec", wanted->spec.toJson()}};
@@ -208,10 +208,10 @@ Status stopAndWait(Session& session, const std::string& sandbox, Console& consol
 
 int planSandbox(const Arguments& arguments, Console& console)
 {
-    const auto params = paramsFor(arguments);
+    Session session;
+    const auto params = paramsFor(arguments, session);
     if (!params)
         return failSpec(params.error(), console);
-    Session session;
     const auto answer = session.call("sandboxes.plan", *params);
     if (!answer)
         return failSpec(answer.error(), console);
@@ -235,12 +235,12 @@ int planSandbox(const Arguments& arguments, Console& console)
 
 int startSandbox(const Arguments& arguments, Console& console)
 {
-    auto params = paramsFor(arguments);
+    Session session;
+    auto params = paramsFor(arguments, session);
     if (!params)
         return failSpec(params.error(), console);
     (*params)["secrets"] = secretsFor(*params);
     (*params)["trust"] = arguments.has("--trust");
-    Session session;
     auto sandbox = startAndWait(session, *params, console);
     if (!sandbox && sandbox.error().code == "experiment.untrusted") {
         if (const Status trusted = askForTrust(sandbox.error(), console); !trusted)

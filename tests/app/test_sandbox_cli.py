@@ -273,6 +273,23 @@ def test_experiment_from_its_file_to_its_end(home: Any, tmp_path: Path) -> None:
     assert home.json("sandbox", "ls")["sandboxes"] == []
 
 
+def test_the_daemon_reads_the_experiment(home: Any, tmp_path: Path) -> None:
+    """What it would not give to a window it does not give to the command line."""
+    (tmp_path / "theirs.toml").write_text('id = "0b1e9f0c-3f54-4d0e-9a66-0c0d2f7f8a12"\nname = "theirs"\n'
+                                          f'[sandbox]\ninterpreter = "{PYTHON}"\n')
+    (tmp_path / "in").mkdir()
+    file = tmp_path / "in" / "experiment.toml"
+    for make, said in ((lambda: file.symlink_to(tmp_path / "theirs.toml"), b"leads out of the experiment's folder"),
+                       (lambda: file.write_bytes(b'[sandbox]\nname = "caf\xe9"\n'), b"not text (UTF-8)"),
+                       (lambda: file.write_text("[sandbox"), b"line 1")):
+        make()
+        done = run(home, "sandbox", "plan", str(tmp_path / "in"))
+        assert done.returncode == 1 and said in done.stderr, done.stderr
+        file.unlink()
+    shutil.copy(tmp_path / "theirs.toml", file)  # the control
+    home.cli("sandbox", "plan", str(tmp_path / "in"))
+
+
 def test_an_experiment_from_elsewhere_asks_first(home: Any, tmp_path: Path) -> None:
     folder = tmp_path / "foreign"
     folder.mkdir()
