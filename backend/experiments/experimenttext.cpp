@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <mutex>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -175,6 +176,21 @@ Result<fs::path> realName(int folderFd, int fileFd, const fs::path& shown)
     return relative;
 }
 
+// Of two daemons, too, one at a time. Not every file system knows locks; there it goes on without.
+Status lockFolder(int fd, const fs::path& folder)
+{
+    constexpr int mostTries = 1000;
+    constexpr unsigned pauseUs = 10'000;
+    for (int tries = 0; ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++tries) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return {};
+        if (tries == mostTries)
+            return fail("io.locked", folder.string() + " is held by another process");
+        ::usleep(pauseUs);
+    }
+    return {};
+}
+
 Status replaceText(int folderFd, const fs::path& realName, const ExperimentText& shown, unsigned mode)
 {
     const fs::path parent = realName.has_parent_path() ? realName.parent_path() : fs::path(".");
@@ -212,6 +228,7 @@ Result<ExperimentText> writeExperimentText(
     // Who compares and who replaces must be the same: two writers with one etag would both win.
     static std::mutex oneAtATime;
     const std::lock_guard lock(oneAtATime);
+    GB_TRY(lockFolder(folderFd->get(), folder));
     auto before = openText(folderFd->get(), folder, name);
     if (!before)
         return fail(std::move(before).error());
