@@ -186,7 +186,6 @@ void Interfaces::remember(const Json& hello, const std::string& control, std::fu
     const std::string run = stringOr(hello, "run");
     Served& served = m_served[id];
     served.gone = false;
-    served.settled = false;
     served.run = run;
     const Json item{
         {"id", id}, {"name", stringOr(hello, "name")}, {"source", stringOr(hello, "source")}, {"run", run}};
@@ -349,6 +348,7 @@ void Interfaces::markGone(const std::string& id)
     if (served.gone)
         return;
     served.gone = true;
+    served.settled = false;
     served.item["state"] = "gone";
     publish(served);
     Q_EMIT changed();
