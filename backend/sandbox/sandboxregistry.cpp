@@ -138,8 +138,16 @@ std::vector<SandboxRecord> SandboxRegistry::list() const
     return records;
 }
 
+SandboxRegistry::States SandboxRegistry::states() const
+{
+    States all;
+    for (const SandboxRecord& record : list())
+        all.emplace(record.id, record.state);
+    return all;
+}
+
 Result<Reconciliation> SandboxRegistry::reconcile(
-    const std::string& provider, const std::vector<FoundSandbox>& found, bool isStart)
+    const std::string& provider, const std::vector<FoundSandbox>& found, const States& before, bool isStart)
 {
     Reconciliation outcome;
     std::set<std::string> exists;
@@ -152,7 +160,7 @@ Result<Reconciliation> SandboxRegistry::reconcile(
         const bool wanted =
             isOurs && (record->state == SandboxState::Starting || record->state == SandboxState::Ready);
         // Between two looks a build may just have created it; only after a restart is nobody behind it.
-        const bool underway = isOurs && !isStart
+        const bool underway = isOurs && !(isStart && before.contains(one.id))
             && (record->state == SandboxState::Planned || record->state == SandboxState::Building);
         if (wanted)
             outcome.adopt.push_back(one.id);
@@ -160,7 +168,9 @@ Result<Reconciliation> SandboxRegistry::reconcile(
             outcome.reap.push_back(one);
     }
     for (const SandboxRecord& record : list()) {
-        if (record.spec.provider != provider || exists.contains(record.id))
+        const auto then = before.find(record.id);
+        if (record.spec.provider != provider || exists.contains(record.id) || then == before.end()
+            || then->second != record.state)
             continue;
         const bool shouldExist = record.state == SandboxState::Ready || (isStart && record.isAlive());
         if (record.state == SandboxState::Stopping) {

@@ -56,10 +56,13 @@ public:
     const SandboxRecord* find(const std::string& id) const;
     std::vector<SandboxRecord> list() const; // newest first
 
+    using States = std::map<std::string, SandboxState>; // by id
+    States states() const;
     // At the daemon's start (`isStart`: whatever was only planned or building has no one working on it any
-    // more) and from time to time.
-    Result<Reconciliation> reconcile(
-        const std::string& provider, const std::vector<FoundSandbox>& found, bool isStart);
+    // more) and from time to time. A look takes its time: only what stands in `before`, as it was when the
+    // look began, and is so still, can have been missed by it.
+    Result<Reconciliation> reconcile(const std::string& provider, const std::vector<FoundSandbox>& found,
+        const States& before, bool isStart);
 
 private:
     explicit SandboxRegistry(fs::path folder) : m_folder(std::move(folder)) { }

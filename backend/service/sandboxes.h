@@ -124,7 +124,8 @@ private:
     void recordEnd(const std::string& id, const std::string& reason);
     // existing
     void reconcile(const std::shared_ptr<SandboxProvider>& provider, bool isStart);
-    void onListed(const std::string& provider, bool isStart, const Result<std::vector<FoundSandbox>>& found);
+    void onListed(const std::string& provider, bool isStart, const SandboxRegistry::States& before,
+        const Result<std::vector<FoundSandbox>>& found);
     void reap(const FoundSandbox& found, const std::string& provider);
     void interrupt(const std::string& id);
     void attach(const std::string& id);

@@ -237,8 +237,8 @@ void Sandboxes::onStartEnded(const std::string& id, Job* job)
     } else if (job->state() != Job::State::Cancelled) {
         change.details["error"] = outcome.error().toJson();
     }
-    if (record->state == SandboxState::Stopping)
-        return terminate(id);
+    if (record->state == SandboxState::Stopping || !record->isAlive())
+        return terminate(id); // whatever ended it did not know what was still to come
     if (outcome) {
         if (record->state != SandboxState::Starting)
             transition(id, SandboxState::Starting);

@@ -23,20 +23,37 @@ constexpr int linkRetryMs = 100;
 constexpr int linkAttempts = 5;
 constexpr int relistMs = 2'000;
 
+Error notReady(const SandboxRecord& record)
+{
+    std::string message = "the sandbox is " + std::string(toString(record.state));
+    if (record.state == SandboxState::Failed) {
+        const std::string why = stringOr(objectOr(record.details, "error"), "message");
+        message = "the sandbox has failed: " + (why.empty() ? record.reason : why);
+    }
+    return {"sandbox.not_ready", message, Json{{"state", toString(record.state)}, {"reason", record.reason}}};
+}
+
 } // namespace
 
 void Sandboxes::reconcile(const std::shared_ptr<SandboxProvider>& provider, bool isStart)
 {
     if (!m_listing.insert(provider->id()).second)
         return;
-    onPool([this, provider, isStart] {
+    // What this daemon is making may not be there yet, and what has greeted is there.
+    SandboxRegistry::States before = m_registry->states();
+    std::erase_if(before, [this](const auto& one) {
+        const auto box = m_boxes.find(one.first);
+        return box != m_boxes.end()
+            && (!box->second.startJob.empty() || (box->second.link && box->second.link->isGreeted()));
+    });
+    onPool([this, provider, isStart, before = std::move(before)] {
         auto found = std::make_shared<Result<std::vector<FoundSandbox>>>(provider->list());
-        post([this, id = provider->id(), isStart, found] { onListed(id, isStart, *found); });
+        post([this, id = provider->id(), isStart, before, found] { onListed(id, isStart, before, *found); });
     });
 }
 
-void Sandboxes::onListed(
-    const std::string& provider, bool isStart, const Result<std::vector<FoundSandbox>>& found)
+void Sandboxes::onListed(const std::string& provider, bool isStart, const SandboxRegistry::States& before,
+    const Result<std::vector<FoundSandbox>>& found)
 {
     m_listing.erase(provider);
     if (!found) {
@@ -48,14 +65,14 @@ void Sandboxes::onListed(
         return;
     }
     m_unlisted.erase(provider);
-    const auto outcome = m_registry->reconcile(provider, *found, isStart);
+    const auto outcome = m_registry->reconcile(provider, *found, before, isStart);
     if (!outcome) {
         logError("sandboxes", outcome.error().message, Json{{"code", outcome.error().code}});
         return;
     }
     for (const std::string& id : outcome->adopt) {
         // One that was still being filled has nobody behind it any more.
-        if (isStart && m_registry->find(id)->state == SandboxState::Starting)
+        if (isStart && m_registry->find(id)->state == SandboxState::Starting && m_boxes[id].startJob.empty())
             interrupt(id);
         else if (m_registry->find(id)->state == SandboxState::Ready)
             attach(id);
@@ -207,10 +224,10 @@ void Sandboxes::whenLinked(const std::string& id, std::function<void(Status)> th
     Box& box = m_boxes[id];
     if (box.link && box.link->isGreeted())
         return then({});
-    if (!record || record->state != SandboxState::Ready)
-        return then(fail("sandbox.not_ready",
-            "the sandbox is " + std::string(record ? toString(record->state) : "unknown"),
-            Json{{"state", record ? toString(record->state) : "unknown"}}));
+    if (!record)
+        return then(fail("sandbox.unknown", "there is no sandbox " + id));
+    if (record->state != SandboxState::Ready)
+        return then(fail(notReady(*record)));
     box.waiting.push_back(std::move(then));
 }
 
@@ -273,9 +290,7 @@ void Sandboxes::serve(const std::string& sandbox, ServeOrder order, bool wait, R
     if (auto known = interfaces->find(order.id)) // a repeat
         return answer(std::make_shared<Reply>(std::move(reply)), std::move(known));
     if (record->state != SandboxState::Ready)
-        return reply.refuse(
-            Error{"sandbox.not_ready", "the sandbox is " + std::string(toString(record->state)),
-                Json{{"state", toString(record->state)}}});
+        return reply.refuse(notReady(*record));
     Json served = record->details.value("interfaces", Json::array());
     served.push_back(order.id);
     setDetail(record->id, "interfaces", served); // before it exists, so that a new daemon knows whose it is

@@ -233,7 +233,9 @@ public:
     Result<std::vector<FoundSandbox>> list() override
     {
         GB_TRY(m_world->pass("list", [] { return false; }));
-        return m_world->found();
+        auto found = m_world->found();
+        GB_TRY(m_world->pass("listed", [] { return false; }));
+        return found;
     }
     Result<fs::path> control(const SandboxRecord& record) override { return m_world->control(record.id); }
     Result<fs::path> serve(

@@ -388,6 +388,10 @@ Result<std::vector<FoundSandbox>> LocalProvider::list()
         if (entry.path().extension() != ".box" || !isId(id))
             continue;
         const auto keeper = BoxClient::connect(entry.path());
+        // Nobody listens, or the name is gone by now. Anything else may hide one that lives.
+        const auto reason = keeper ? 0 : integerOr(keeper.error().data, "errno");
+        if (reason != 0 && reason != ECONNREFUSED && reason != ENOENT)
+            return fail(keeper.error());
         if (!keeper)
             continue;
         const auto tag = parseJson(readFile(boxFolder(id) / "box.json").value_or("{}"));

@@ -6,7 +6,12 @@
 #include <csignal>
 #include <cstdlib>
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <backend/base/ids.h>
+#include <backend/base/paths.h>
+#include <backend/sandbox/local/localprovider.h>
 #include <backend/sandbox/local/localsandbox.h>
 
 #include "ownpythonbox.h"
@@ -43,6 +48,29 @@ private Q_SLOTS:
         QVERIFY(m_sandbox->remove().has_value());
         std::error_code error;
         QVERIFY(!fs::exists(m_images.storeFolder() / "boxes" / m_request.id, error));
+    }
+
+    void whatCannotBeToldIsNotTakenForGone()
+    {
+        const fs::path data = m_folder.path() / "told";
+        const auto sockets = socketFolder(data);
+        QVERIFY(sockets.has_value());
+        LocalProvider::Options options;
+        options.dataFolder = data;
+        LocalProvider provider(options);
+        const fs::path left = *sockets / (newId() + ".box");
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        QVERIFY(left.string().copy(address.sun_path, sizeof address.sun_path - 1) == left.string().size());
+        {
+            const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+            QCOMPARE(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+        }
+        QVERIFY(provider.list().has_value() && provider.list()->empty()); // nobody listens
+        const fs::path loop = *sockets / (newId() + ".box");
+        fs::create_symlink(loop, loop);
+        QVERIFY(!provider.list().has_value());
+        fs::remove_all(*sockets);
     }
 
     void wrappersLeadToWhatTheyRun()

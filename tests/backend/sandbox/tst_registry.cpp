@@ -98,7 +98,7 @@ private Q_SLOTS:
         const std::vector<FoundSandbox> found{
             foundAs(alive), foundAs(alive), foundAs(stoppingThere), foundAs(failedThere), stranger, forged};
 
-        auto running = registry.reconcile("local", found, false);
+        auto running = registry.reconcile("local", found, registry.states(), false);
         QCOMPARE(running->adopt, std::vector<std::string>{alive.id});
         QCOMPARE(running->reap.size(), std::size_t(5)); // the double, stopping, failed, stranger, forged
         QCOMPARE(running->lost, std::vector<std::string>{lost.id});
@@ -107,13 +107,31 @@ private Q_SLOTS:
         QVERIFY(registry.find(building.id)->state == Building); // somebody is at it
         QVERIFY(registry.find(other.id)->state == Planned); // another provider's affair
 
-        const auto start = registry.reconcile("local", {foundAs(alive)}, true);
+        const auto start = registry.reconcile("local", {foundAs(alive)}, registry.states(), true);
         QCOMPARE(start->adopt, std::vector<std::string>{alive.id});
         QCOMPARE(start->lost, std::vector<std::string>{building.id});
         QCOMPARE(registry.find(building.id)->reason, std::string("interrupted"));
         QVERIFY(registry.find(stoppingThere.id)->state == Stopped);
         QVERIFY(registry.forget(stoppingThere.id).has_value());
         QVERIFY(!registry.find(stoppingThere.id));
+    }
+
+    void aLookMissesOnlyWhatWasThereBefore()
+    {
+        auto registry = *SandboxRegistry::open(m_folder.path() / "meanwhile");
+        const auto changing = *registry.add(newId(), {}, "");
+        const auto before = registry.states();
+        const auto fresh = *registry.add(newId(), {}, "");
+        for (const std::string& id : {changing.id, fresh.id}) {
+            (void)registry.transition(id, Starting);
+            (void)registry.transition(id, Ready);
+        }
+        for (const bool isStart : {true, false}) {
+            const auto outcome = registry.reconcile("local", {}, before, isStart);
+            QVERIFY(outcome->lost.empty());
+            QVERIFY(registry.find(changing.id)->state == Ready && registry.find(fresh.id)->state == Ready);
+        }
+        QCOMPARE(registry.reconcile("local", {}, registry.states(), false)->lost.size(), std::size_t(2));
     }
 
 private:

@@ -30,7 +30,7 @@ private Q_SLOTS:
     {
         for (const std::string& step : test::FakeSandboxes::steps())
             m_world->set(step, Mood::Good);
-        for (const char* step : {"terminate", "list", "promise", "serve"})
+        for (const char* step : {"terminate", "list", "listed", "promise", "serve"})
             m_world->set(step, Mood::Good);
         m_client.reset();
         m_daemon.reset();
@@ -152,6 +152,38 @@ private Q_SLOTS:
             std::string("lost"));
     }
 
+    void whatBeginsWhileTheDaemonLooksAroundGoesOn_data()
+    {
+        QTest::addColumn<std::string>("slow");
+        QTest::newRow("before it is seen") << std::string("listed");
+        QTest::newRow("and is seen half made") << std::string("list");
+    }
+    void whatBeginsWhileTheDaemonLooksAroundGoesOn()
+    {
+        QFETCH(std::string, slow);
+        const std::string older = start();
+        QTRY_COMPARE_WITH_TIMEOUT(state(older), std::string("ready"), test::patience);
+        stopDaemon();
+        const int looks = m_world->asked(slow);
+        m_world->set(slow, Mood::Deaf);
+        startDaemon();
+        QTRY_VERIFY_WITH_TIMEOUT(m_world->asked(slow) > looks, test::patience);
+        const std::string made = start();
+        QTRY_COMPARE_WITH_TIMEOUT(state(made), std::string("ready"), test::patience);
+        m_world->set("copy", Mood::Deaf);
+        const std::string half = start();
+        QTRY_COMPARE_WITH_TIMEOUT(state(half), std::string("starting"), test::patience);
+        QTRY_VERIFY_WITH_TIMEOUT(m_world->existing().contains(half), test::patience);
+        m_world->set(slow, Mood::Good);
+        // The older one can be reached only after the look.
+        QCOMPARE(codeOf(ask(*m_client, "sandboxes.meters", with(older))), std::string("ok"));
+        m_world->set("copy", Mood::Good);
+        QTRY_COMPARE_WITH_TIMEOUT(state(half), std::string("ready"), test::patience);
+        QCOMPARE(codeOf(ask(*m_client, "sandboxes.meters", with(half))), std::string("ok"));
+        QCOMPARE(codeOf(ask(*m_client, "sandboxes.meters", with(made))), std::string("ok"));
+        QCOMPARE(m_world->existing(), (std::set<std::string>{older, made, half}));
+    }
+
     void whatWasUnderWayIsInterrupted_data()
     {
         QTest::addColumn<bool>("exists");
@@ -219,8 +251,9 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(state(id), std::string("failed"), test::patience);
         QCOMPARE(stringOr(ask(*m_client, "sandboxes.get", Json{{"sandbox", id}})->body, "reason"),
             std::string("lost"));
-        QCOMPARE(codeOf(ask(*m_client, "sandboxes.meters", Json{{"sandbox", id}})),
-            std::string("sandbox.not_ready"));
+        const auto refused = ask(*m_client, "sandboxes.meters", Json{{"sandbox", id}});
+        QCOMPARE(codeOf(refused), std::string("sandbox.not_ready"));
+        QCOMPARE(refused.error().message, std::string("the sandbox has failed: its keeper was killed"));
     }
 
 private:
