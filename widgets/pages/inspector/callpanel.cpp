@@ -166,7 +166,7 @@ QList<QAction*> CallPanel::presetActions() const
 QWidget* CallPanel::createLower()
 {
     m_state = new StatePill;
-    m_state->setState(InspectorText::tr("not called yet"), Tone::Neutral);
+    m_state->setState(InspectorText::tr("ready"), Tone::Neutral);
     m_timing = new TimingBar;
     m_progress = new ProgressRow;
     m_progress->hide();
@@ -182,6 +182,11 @@ QWidget* CallPanel::createLower()
     auto* inside = new QVBoxLayout(details);
     inside->setContentsMargins(0, space::m, 0, 0);
     inside->addWidget(m_details);
+    m_noDetails =
+        makeLabel(InspectorText::tr("Who called, with what, and how long it took stands here after a call."),
+            TextRole::Secondary);
+    m_noDetails->setWordWrap(true);
+    inside->addWidget(m_noDetails);
     inside->addStretch(1);
     m_tabs = new QTabWidget;
     auto* result = new QWidget;

@@ -130,6 +130,7 @@ private:
     ResultView* m_result = nullptr;
     LogView* m_output = nullptr;
     KeyValueList* m_details = nullptr;
+    QLabel* m_noDetails = nullptr;
     QComboBox* m_seenForm = nullptr;
     QLabel* m_seenTokens = nullptr;
     QPlainTextEdit* m_seen = nullptr;

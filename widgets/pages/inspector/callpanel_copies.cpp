@@ -67,8 +67,9 @@ void CallPanel::askStatistics()
             return;
         const auto text =
             answer ? callStatistics(answer->body.value("calls", Json::array()), function) : QString();
-        m_statistics->setText(text);
-        m_statistics->setVisible(!text.isEmpty());
+        // Its place is kept, or the first call would push the form down.
+        m_statistics->setText(text.isEmpty() ? QStringLiteral(" ") : text);
+        m_statistics->show();
     });
 }
 

@@ -89,10 +89,10 @@ void CallPanel::showItems()
 
 void CallPanel::showNotCalled()
 {
-    m_state->setState(InspectorText::tr("not called yet"), Tone::Neutral);
+    m_state->setState(InspectorText::tr("ready"), Tone::Neutral);
     if (m_functionName.empty())
         return m_result->clear();
-    m_result->setNothing({QStringLiteral("play"), InspectorText::tr("Not called yet"),
+    m_result->setNothing({QStringLiteral("play"), InspectorText::tr("Ready to be called"),
         InspectorText::tr("Run (Ctrl+Enter) calls it with the arguments above; what it gives back appears "
                           "here.")});
 }
@@ -237,6 +237,7 @@ void CallPanel::showCut(const Json& record)
 void CallPanel::setDetails(QList<KeyValueList::Row> rows)
 {
     m_detailRows = std::move(rows);
+    m_noDetails->setVisible(m_detailRows.isEmpty());
     if (m_tabs->currentIndex() == detailsTabIndex)
         m_details->setRows(m_detailRows);
 }

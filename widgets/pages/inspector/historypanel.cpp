@@ -177,7 +177,9 @@ HistoryPanel::HistoryPanel(api::Client& client, QWidget* parent) : QWidget(paren
             if (!index.isValid() || m_removing)
                 return;
             m_left.clear();
+            m_choosing = true;
             Q_EMIT chosen(m_model->at(index.row()));
+            m_choosing = false;
         });
     connect(m_list, &QListView::activated, this,
         [this](const QModelIndex& index) { Q_EMIT resendRequested(m_model->at(index.row())); });
@@ -197,6 +199,9 @@ void HistoryPanel::showEmpty()
 void HistoryPanel::select(const QString& call)
 {
     const auto row = m_model->rowOf(call);
+    // Whoever adds a second call to the first one wants both; the list marks them when this is over.
+    if (m_choosing && row >= 0 && row == m_list->currentIndex().row())
+        return;
     const QSignalBlocker quiet(m_list->selectionModel());
     if (row >= 0)
         m_list->setCurrentIndex(m_model->index(row));

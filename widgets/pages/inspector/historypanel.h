@@ -55,6 +55,7 @@ private:
     QStackedWidget* m_stack = nullptr;
     QString m_left; // to be selected, while it is not in the list
     bool m_removing = false;
+    bool m_choosing = false; // by hand, which may be several at once
     QLabel* m_problem = nullptr;
     QList<QAction*> m_actions;
 };

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <csignal>
 
 #include <QApplication>
@@ -43,6 +44,7 @@ private Q_SLOTS:
     void stubbornOneIsForced();
     void followsACallOfSomebodyElse();
     void nothingIsSaidSo();
+    void severalAreChosen();
     void longAndHostile();
 
 private:
@@ -296,9 +298,17 @@ void CallLiveTest::followsACallOfSomebodyElse()
 void CallLiveTest::nothingIsSaidSo()
 {
     QVERIFY(choose(QStringLiteral("nothing")));
-    QVERIFY(says(QStringLiteral("Not called yet")));
+    QVERIFY(says(QStringLiteral("Ready to be called")));
+    const auto saysWhatComes = [this] {
+        const auto labels = panel()->findChildren<QLabel*>();
+        return std::ranges::any_of(labels, [](const QLabel* label) {
+            return label->text().startsWith(QLatin1String("Who called")) && !label->isHidden();
+        });
+    };
+    QVERIFY(saysWhatComes());
     panel()->runAction()->trigger();
     QVERIFY(waitFor([this] { return state() == QLatin1String("ok"); }));
+    QVERIFY(!saysWhatComes());
     QVERIFY(says(QStringLiteral("It returned None")));
     // The list shows which call this is.
     auto* history = m_page->findChild<HistoryPanel*>();
@@ -307,6 +317,34 @@ void CallLiveTest::nothingIsSaidSo()
         return rows.size() == 1 && rows.first().row() == 0 && history->list()->model()->rowCount() > 4;
     }));
     pictures("none");
+}
+
+void CallLiveTest::severalAreChosen()
+{
+    auto* list = m_page->findChild<HistoryPanel*>()->list();
+    QVERIFY(waitFor([&] { return m_page->settled() && list->model()->rowCount() > 3; }));
+    const auto click = [list](int row, Qt::KeyboardModifiers keys) {
+        QTest::mouseClick(
+            list->viewport(), Qt::LeftButton, keys, list->visualRect(list->model()->index(row, 0)).center());
+    };
+    const auto rows = [list] {
+        QList<int> all;
+        for (const auto& index : list->selectionModel()->selectedRows())
+            all += index.row();
+        std::ranges::sort(all);
+        return all;
+    };
+    click(0, Qt::NoModifier);
+    QCOMPARE(rows(), QList<int>{0});
+    click(2, Qt::ControlModifier);
+    QCOMPARE(rows(), (QList<int>{0, 2}));
+    click(3, Qt::ShiftModifier);
+    QVERIFY2(rows().size() > 1, qPrintable(QString::number(rows().size())));
+    // The last one is shown, and showing it takes nothing away.
+    QVERIFY(waitFor([this] { return m_page->settled(); }));
+    QVERIFY(rows().contains(3));
+    click(1, Qt::NoModifier);
+    QCOMPARE(rows(), QList<int>{1});
 }
 
 void CallLiveTest::longAndHostile()
