@@ -34,6 +34,17 @@ QString errorAdvice(const std::string& code)
 
 } // namespace
 
+QString beginSentence(QString text)
+{
+    static const QRegularExpression word(QStringLiteral("^[a-z]+(?=[ ,])"));
+    static const QRegularExpression name(
+        QStringLiteral("^(?!(?:access|it|nobody|nothing|one|something|that|there|this|what) )"
+                       "[a-z]+ (?:is|was|has|does|did|could|cannot|failed) "));
+    if (word.match(text).hasMatch() && !name.match(text).hasMatch())
+        text[0] = text[0].toUpper();
+    return text;
+}
+
 QString errorSentence(const Error& error)
 {
     const auto& code = error.code;
@@ -43,14 +54,10 @@ QString errorSentence(const Error& error)
         return ControlsText::tr("The background service speaks a newer protocol than this window.");
     if (code == "cancelled")
         return ControlsText::tr("Cancelled.");
-    auto text = QString::fromStdString(error.message);
+    const auto text = QString::fromStdString(error.message);
     if (text.isEmpty())
         return ControlsText::tr("Something failed (%1).").arg(QString::fromStdString(code));
-    // Messages begin small, as parts of a log's line; here they are sentences. A name stays as it is written.
-    static const QRegularExpression word(QStringLiteral("^[a-z]+(?= )"));
-    if (word.match(text).hasMatch())
-        text[0] = text[0].toUpper();
-    return text;
+    return beginSentence(text);
 }
 
 QString errorDetails(const Error& error)

@@ -23,6 +23,7 @@ ProgressRow::ProgressRow(QWidget* parent) : QWidget(parent)
     m_bar->setTextVisible(false);
     m_cancel = makeIconButton(QStringLiteral("close"), ControlsText::tr("Cancel"));
     connect(m_cancel, &QToolButton::clicked, this, &ProgressRow::cancelRequested);
+    setFocusProxy(m_cancel);
     auto* layout = new QGridLayout(this);
     layout->setContentsMargins(0, space::xs, 0, space::xs);
     layout->setHorizontalSpacing(space::s);

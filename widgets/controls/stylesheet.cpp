@@ -82,15 +82,17 @@ const char* const fieldRules = R"(
 QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox, QComboBox { background: @surface; color: @text;
     border: 1px solid @strongBorder; border-radius: 6px; selection-background-color: @selection;
     selection-color: @text; }
-QLineEdit, QAbstractSpinBox, QComboBox { padding: 4px 8px; min-height: 20px; }
-QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus { border: 2px solid @accent; padding: 3px 7px; }
+QLineEdit, QAbstractSpinBox { padding: 4px 8px; min-height: 20px; }
+QLineEdit:focus, QAbstractSpinBox:focus { border: 2px solid @accent; padding: 3px 7px; }
 QPlainTextEdit:focus, QTextEdit:focus { border: 2px solid @accent; }
 QLineEdit:disabled, QPlainTextEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled {
     color: @disabled; background: @window; border-color: @border; }
 QLineEdit[gbInvalid="true"], QPlainTextEdit[gbInvalid="true"], QAbstractSpinBox[gbInvalid="true"],
 QComboBox[gbInvalid="true"] { border-color: @error; }
 QLineEdit[readOnly="true"] { background: @window; border-color: @border; }
-QComboBox { padding-right: 24px; }
+/* No padding above: Qt puts as much around the list of choices without counting it, and cuts the last one. */
+QComboBox { padding: 0 24px 0 8px; min-height: 28px; }
+QComboBox:focus { border: 2px solid @accent; padding: 0 23px 0 7px; min-height: 26px; }
 QComboBox::drop-down { border: 0; width: 24px; }
 QComboBox::down-arrow { image: url("@chevron"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: @surface; border: 1px solid @border; padding: 4px;

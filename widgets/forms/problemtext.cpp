@@ -3,9 +3,12 @@
 
 #include "problemtext.h"
 
+#include <utility>
+
 #include <QLabel>
 #include <QRegularExpression>
 
+#include <widgets/controls/errortext.h>
 #include <widgets/controls/labels.h>
 
 #include "text.h"
@@ -51,10 +54,7 @@ QString asSentence(QString clause)
 {
     if (clause.isEmpty())
         return clause;
-    // A name stays as it is written.
-    static const QRegularExpression word(QStringLiteral("^[a-z]+(?=[ ,])"));
-    if (word.match(clause).hasMatch())
-        clause[0] = clause[0].toUpper();
+    clause = beginSentence(std::move(clause));
     return QStringLiteral(".?!…").contains(clause.back()) ? clause : clause + QLatin1Char('.');
 }
 

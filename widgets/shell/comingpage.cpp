@@ -15,7 +15,7 @@ ComingPage::ComingPage(const QString& id, const QString& title, const QString& i
     const QString& sentence, const QString& command)
     : Page(id, title, iconName)
 {
-    auto* empty = new EmptyState(iconName, ShellText::tr("%1 is not in this version").arg(title), sentence);
+    auto* empty = new EmptyState(iconName, ShellText::tr("“%1” is not in this version").arg(title), sentence);
     if (!command.isEmpty())
         empty->setCommand(command);
     auto* layout = new QVBoxLayout(this);

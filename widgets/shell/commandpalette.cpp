@@ -16,6 +16,7 @@
 
 #include <widgets/controls/filterfield.h>
 #include <widgets/controls/icons.h>
+#include <widgets/controls/labels.h>
 #include <widgets/controls/theme.h>
 
 #include "text.h"
@@ -107,10 +108,14 @@ CommandPalette::CommandPalette(QWidget* over) : QFrame(over)
     m_list->setUniformItemSizes(true);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setAccessibleName(ShellText::tr("Matches"));
+    m_none = makeLabel({}, TextRole::Secondary);
+    m_none->setContentsMargins(space::m, 0, space::m, space::s);
+    m_none->setText(ShellText::tr("Nothing here is called like that."));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space::s, space::s, space::s, space::s);
     layout->addWidget(m_field);
     layout->addWidget(m_list);
+    layout->addWidget(m_none);
     auto* shadow = new QGraphicsDropShadowEffect(this);
     shadow->setBlurRadius(32);
     shadow->setOffset(0, 8);
@@ -152,6 +157,8 @@ void CommandPalette::showMatches(const QString& typed)
         item->setData(CommandRole, QVariant::fromValue(index));
     }
     m_list->setCurrentRow(0);
+    m_list->setVisible(!matches.empty());
+    m_none->setVisible(matches.empty());
     place();
 }
 

@@ -10,6 +10,7 @@
 #include <QPointer>
 #include <QString>
 
+class QLabel;
 class QListWidget;
 
 namespace gb::ui {
@@ -49,6 +50,7 @@ private:
     std::vector<Command> m_commands;
     FilterField* m_field = nullptr;
     QListWidget* m_list = nullptr;
+    QLabel* m_none = nullptr;
     QPointer<QWidget> m_before; // had the focus
 };
 

@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <QAbstractItemView>
 #include <QApplication>
+#include <QComboBox>
+#include <QScrollBar>
 #include <QTest>
+#include <QVBoxLayout>
 
 #include <widgets/controls/ansi.h>
 #include <widgets/controls/icons.h>
@@ -24,6 +28,7 @@ private Q_SLOTS:
     void styleSheetNamesNoUnknownToken();
     void iconsAreDrawnInTheirColor();
     void lookChangesEverything();
+    void choicesAreShownWhole();
 };
 
 void ThemeTest::contrastOfKnownPairs()
@@ -114,6 +119,32 @@ void ThemeTest::lookChangesEverything()
     theme.apply({Scheme::Light});
     QCOMPARE(QApplication::palette().color(QPalette::Window), lightTokens(Accent::Teal).window);
     QCOMPARE(changes, 2);
+}
+
+void ThemeTest::choicesAreShownWhole()
+{
+    Theme::instance().apply({Scheme::Light});
+    for (const int count : {2, 3, 6}) {
+        QWidget window;
+        auto* combo = new QComboBox;
+        for (int i = 0; i < count; ++i)
+            combo->addItem(QString::number(i));
+        auto* layout = new QVBoxLayout(&window);
+        layout->addWidget(combo);
+        window.show();
+        const auto height = combo->height();
+        window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&window, 60'000));
+        combo->setFocus();
+        QCOMPARE(combo->sizeHint().height(), height); // the ring of the focus moves nothing
+        combo->showPopup();
+        const auto* view = combo->view();
+        QVERIFY(QTest::qWaitFor([view] { return view->isVisible(); }, 60'000));
+        QCoreApplication::processEvents();
+        QCOMPARE(view->verticalScrollBar()->maximum(), 0);
+        QVERIFY(view->viewport()->height() >= count * view->sizeHintForRow(0));
+        combo->hidePopup();
+    }
 }
 
 QTEST_MAIN(ThemeTest)

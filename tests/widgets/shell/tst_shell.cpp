@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include <QAbstractButton>
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QSettings>
@@ -33,6 +36,8 @@ private Q_SLOTS:
     void everythingWithFocusHasAName();
     void remembersItsPlace();
     void errorsSayWhatToDo();
+    void errorsAreSentences_data();
+    void errorsAreSentences();
     void pictures();
 
 private:
@@ -90,6 +95,15 @@ void ShellTest::paletteRunsWhatIsChosen()
     QCOMPARE(window.currentPage()->id(), QStringLiteral("inspector"));
     QVERIFY(!palette->isVisible());
     palette->open(window.commands());
+    const auto says = [palette] {
+        const auto labels = palette->findChildren<QLabel*>();
+        return std::ranges::any_of(labels, [](const QLabel* label) { return label->isVisible(); });
+    };
+    QVERIFY(!says());
+    QTest::keyClicks(field, QStringLiteral("qqqqq"));
+    QVERIFY(says());
+    field->clear();
+    QVERIFY(!says());
     QTest::keyClick(field, Qt::Key_Escape);
     QVERIFY(!palette->isVisible());
 }
@@ -143,6 +157,30 @@ void ShellTest::errorsSayWhatToDo()
     QVERIFY2(details.endsWith(QStringLiteral("What to do: replace it, or choose another name")),
         qPrintable(details));
     QVERIFY(!errorDetails(Error{"no.such", "x"}).contains(QStringLiteral("What to do")));
+}
+
+void ShellTest::errorsAreSentences_data()
+{
+    QTest::addColumn<QByteArray>("message");
+    QTest::addColumn<QByteArray>("sentence");
+    const auto row = [](const char* message, const char* sentence) {
+        QTest::newRow(message) << QByteArray(message) << QByteArray(sentence);
+    };
+    row("the sandbox is gone", "The sandbox is gone");
+    row("there is no example called x", "There is no example called x");
+    row("nothing is served", "Nothing is served");
+    row("cannot remove it", "Cannot remove it");
+    // A name is spelled one way.
+    row("numpi was not found", "numpi was not found");
+    row("uv is not installed", "uv is not installed");
+    row("count_slowly is busy", "count_slowly is busy");
+}
+
+void ShellTest::errorsAreSentences()
+{
+    QFETCH(QByteArray, message);
+    QFETCH(QByteArray, sentence);
+    QCOMPARE(errorSentence(Error{"some.code", message.toStdString()}).toUtf8(), sentence);
 }
 
 void ShellTest::pictures()

@@ -116,14 +116,14 @@ QWidget* InterfaceTab::makeRow(const Json& item)
     auto* names = new QVBoxLayout;
     names->setSpacing(0);
     names->addWidget(new ElidedLabel(textField(item, "name"), TextRole::Strong));
-    auto below = SandboxText::tr("%n function(s)", nullptr, static_cast<int>(integerOr(item, "functions")));
     const auto error = objectOr(item, "error");
+    QStringList below;
     if (!error.empty())
-        below = SandboxText::tr("not loaded");
-    else if (stringOr(item, "state") == "loading")
-        below = SandboxText::tr("loading…");
-    names->addWidget(
-        new ElidedLabel(below + QStringLiteral(" · ") + textField(item, "source"), TextRole::Caption));
+        below += SandboxText::tr("not loaded");
+    else if (stringOr(item, "state") != "loading") // which the pill says
+        below += SandboxText::tr("%n function(s)", nullptr, static_cast<int>(integerOr(item, "functions")));
+    below += textField(item, "source");
+    names->addWidget(new ElidedLabel(below.join(QStringLiteral(" · ")), TextRole::Caption));
     if (!error.empty()) {
         auto* why = makeLabel(errorSentence(Error::fromJson(error)), TextRole::Error);
         why->setWordWrap(true);

@@ -172,7 +172,7 @@ void PlanPanel::showWrong()
     m_inTheWay.clear();
     const auto wrong = static_cast<int>(obstacles().size());
     m_banner->show(Tone::Error, SandboxText::tr("%n value(s) cannot be used", nullptr, wrong),
-        SandboxText::tr("The plan follows when they are right."));
+        SandboxText::tr("The plan follows when that is mended."));
     m_banner->addAction(SandboxText::tr("Show"), [this] { showObstacle(); });
     m_summary->clear();
     setPhase(Phase::Wrong);

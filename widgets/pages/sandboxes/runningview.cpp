@@ -130,6 +130,11 @@ void RunningView::showTab(SandboxTab* tab)
     m_tabs->setCurrentWidget(tab);
 }
 
+void RunningView::enter()
+{
+    m_tabs->tabBar()->setFocus(Qt::OtherFocusReason);
+}
+
 void RunningView::show(const QString& sandbox)
 {
     if (sandbox.toStdString() == m_sandbox)

@@ -37,6 +37,7 @@ public:
         return findChild<Tab*>();
     }
     void showTab(SandboxTab* tab);
+    void enter(); // by keyboard: the names of what can be done
 
 Q_SIGNALS:
     void pageRequested(const QString& page, const QString& place);

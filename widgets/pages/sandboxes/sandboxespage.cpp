@@ -371,9 +371,14 @@ void SandboxesPage::showSandbox(const QString& sandbox)
     const bool setUp = sandbox.isEmpty() || building;
     if (!setUp && m_plan->phase() == PlanPanel::Phase::Ready && m_plan->sandbox() == id)
         m_plan->forget();
+    // Start goes away with the form; the next in line would be Stop, where one more Enter ends it all.
+    const auto* focus = QApplication::focusWidget();
+    const bool leaving = !setUp && (m_bar->isAncestorOf(focus) || m_stack->widget(0)->isAncestorOf(focus));
     if (!setUp || m_running)
         running()->show(setUp ? QString() : sandbox);
     m_stack->setCurrentIndex(setUp ? 0 : 1);
+    if (leaving)
+        running()->enter();
     m_list->showOutline(setUp);
     updateActions();
 }

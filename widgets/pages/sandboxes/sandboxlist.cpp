@@ -41,7 +41,7 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
     setProperty("gbSide", true);
     setAttribute(Qt::WA_StyledBackground);
     m_sandboxes = makeSideList(SandboxText::tr("Sandboxes"));
-    m_sandboxes->setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
+    m_sandboxes->setMinimumHeight(1); // a list by itself is never less than four lines tall
     m_outline = makeSideList(SandboxText::tr("Sections of the form"));
     m_outlineBox = new QWidget;
     auto* below = new QVBoxLayout(m_outlineBox);
@@ -58,8 +58,6 @@ SandboxList::SandboxList(api::Client& client, DraftForm& form, QWidget* parent)
     layout->addWidget(m_outlineBox, 2);
     m_room = new QWidget;
     layout->addWidget(m_room, 2);
-    // As tall as there are sandboxes.
-    m_sandboxes->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
     m_soon.setSingleShot(true);
     m_soon.setInterval(0);
     m_sectionsSoon.setSingleShot(true);
@@ -147,6 +145,10 @@ void SandboxList::showSandboxes()
             found = true;
         }
     }
+    // As tall as there are sandboxes, while there is room.
+    m_sandboxes->ensurePolished();
+    m_sandboxes->setMaximumHeight(
+        m_sandboxes->count() * m_sandboxes->sizeHintForRow(0) + 2 * m_sandboxes->frameWidth());
     if (!found) {
         m_wanted.clear();
         Q_EMIT sandboxChosen({});

@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollArea>
@@ -23,6 +24,7 @@
 #include <widgets/pages/sandboxes/planpanel.h>
 #include <widgets/pages/sandboxes/sandboxespage.h>
 #include <widgets/pages/sandboxes/sandboxform.h>
+#include <widgets/pages/sandboxes/sandboxlist.h>
 
 using namespace gb;
 using namespace gb::ui;
@@ -127,6 +129,7 @@ private Q_SLOTS:
     void timesAreReadAndShown();
     void theWheelOnlyScrolls();
     void theOutlineKeepsWhatWasAskedFor();
+    void nothingStandsEmptyAboveTheSections();
     void notebookPackagesAreForNotebooks();
     void everySectionCanBeRead_data();
     void everySectionCanBeRead();
@@ -394,6 +397,26 @@ void SandboxLookTest::theOutlineKeepsWhatWasAskedFor()
     form()->enterSection(1);
     QVERIFY(form()->row("models")->isAncestorOf(QApplication::focusWidget()));
     QCOMPARE(reached, 1);
+}
+
+void SandboxLookTest::nothingStandsEmptyAboveTheSections()
+{
+    const QListWidget* list = nullptr;
+    for (const auto* each : m_page->list()->findChildren<QListWidget*>())
+        if (each->accessibleName() == QLatin1String("Sandboxes"))
+            list = each;
+    QVERIFY(list);
+    const auto isAsTallAs = [list](int rows) {
+        const auto row = list->sizeHintForRow(0);
+        return list->count() == rows && list->height() >= rows * row && list->height() < (rows + 1) * row;
+    };
+    QVERIFY2(waitFor([&] { return isAsTallAs(1); }), qPrintable(QString::number(list->height())));
+    for (const auto* id : {"a", "b", "c"})
+        m_daemon->setItem("sandboxes", id, {{"id", id}, {"name", id}, {"state", "stopped"}});
+    QVERIFY2(waitFor([&] { return isAsTallAs(4); }), qPrintable(QString::number(list->height())));
+    for (const auto* id : {"a", "b", "c"})
+        m_daemon->setItem("sandboxes", id, nullptr);
+    QVERIFY2(waitFor([&] { return isAsTallAs(1); }), qPrintable(QString::number(list->height())));
 }
 
 void SandboxLookTest::notebookPackagesAreForNotebooks()

@@ -9,6 +9,7 @@
 #include <QListWidget>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -18,6 +19,7 @@
 #include <tests/support/fakedaemon.h>
 #include <tests/support/picture.h>
 #include <widgets/controls/banner.h>
+#include <widgets/controls/labels.h>
 #include <widgets/controls/logview.h>
 #include <widgets/controls/splitter.h>
 #include <widgets/controls/terminalview.h>
@@ -203,9 +205,11 @@ void SandboxStartTest::startBecomesProgress()
     button(QStringLiteral("Log"))->click();
     QVERIFY(waitFor([this] { return plan()->findChild<LogView*>()->canvas()->document().lineCount() == 3; }));
     pictures(QStringLiteral("building"));
+    button(QStringLiteral("Start"))->setFocus(); // as whoever clicked it
     setSandbox("ready");
     setJob("done", 3);
     QVERIFY(waitFor([this] { return m_page->running()->isVisible(); }));
+    QVERIFY(qobject_cast<QTabBar*>(QApplication::focusWidget()));
     QCOMPARE(m_page->list()->chosen().toStdString(), sandboxId);
     QCOMPARE(m_daemon->asked("sandboxes.start"), 1);
 }
@@ -227,7 +231,7 @@ void SandboxStartTest::failureStaysWhereItHappened()
     QStringList texts;
     for (const auto* label : banner->findChildren<QLabel*>())
         texts += label->text();
-    QVERIFY(texts.contains(QStringLiteral("Packages: Numpi was not found.")));
+    QVERIFY(texts.contains(QStringLiteral("Packages: numpi was not found.")));
     QVERIFY(banner->findChild<QPlainTextEdit*>()->toPlainText().contains(QStringLiteral("no such package")));
     pictures(QStringLiteral("failed"));
     button(QStringLiteral("Edit the field"))->click();
@@ -454,6 +458,19 @@ void SandboxStartTest::interfacesAreServed()
     pictures(QStringLiteral("interface"));
     button(QStringLiteral("Reload"), tab)->click();
     QVERIFY(waitFor([this] { return stringOr(m_daemon->last("interfaces.reload"), "interface") == "i1"; }));
+    // What the pill says stands nowhere else.
+    m_daemon->setItem("interfaces", "i1",
+        {{"id", "i1"}, {"name", "model_tools"}, {"source", "/tmp/x/interface.py"}, {"state", "loading"},
+            {"started_at", wallMs()}, {"sandbox", sandboxId}});
+    const auto lines = [tab] {
+        QStringList all;
+        for (const auto* label : tab->findChildren<ElidedLabel*>())
+            all += label->fullText();
+        return all;
+    };
+    QVERIFY2(waitFor([&lines] { return lines().contains(QStringLiteral("/tmp/x/interface.py")); }),
+        qPrintable(lines().join(QLatin1Char('|'))));
+    pictures(QStringLiteral("interface-loading"));
 }
 
 void SandboxStartTest::portsAndMeters()
