@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include <QApplication>
 #include <QDir>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -13,6 +14,7 @@
 #include <QTimer>
 
 #include <backend/api/daemonstart.h>
+#include <backend/base/shellword.h>
 #include <widgets/controls/banner.h>
 #include <widgets/controls/buttons.h>
 #include <widgets/controls/errortext.h>
@@ -78,10 +80,22 @@ bool ExampleCard::isBusy() const
     return !m_start->isEnabled();
 }
 
+// The focus stays in the card: left alone it would go on to the next card's Start.
 void ExampleCard::setBusy(bool busy)
 {
-    m_start->setEnabled(!busy);
-    m_progress->setVisible(busy);
+    const bool focused = isAncestorOf(QApplication::focusWidget());
+    if (busy) {
+        showStep({{"step", "folder"}});
+        m_progress->show();
+        if (focused)
+            m_progress->setFocus();
+        m_start->setEnabled(false);
+        return;
+    }
+    m_start->setEnabled(true);
+    if (focused)
+        m_start->setFocus();
+    m_progress->hide();
 }
 
 void ExampleCard::start()
@@ -119,7 +133,9 @@ void ExampleCard::showStep(const Json& step)
         // The step says more than the job's name, which stands above already.
         spec.title = std::exchange(spec.message, {});
     }
-    spec.cancellable = true;
+    if (spec.state != QLatin1String("queued"))
+        spec.state = QStringLiteral("running"); // a job that has ended is not the end of the example
+    spec.cancellable = m_example != nullptr;
     m_progress->setProgress(spec);
 }
 
@@ -204,6 +220,12 @@ void ExampleCard::chooseModel()
     start();
 }
 
+QString ExampleCard::serveCommand(const QString& folder)
+{
+    return QStringLiteral("glovebox serve ")
+        + QString::fromStdString(shellWord(folder.toStdString() + "/interface.py"));
+}
+
 // As `glovebox serve` does: in a process of its own that outlives the window and is stopped from what is
 // alive.
 void ExampleCard::serveWithoutSandbox()
@@ -249,8 +271,7 @@ void ExampleCard::serveWithoutSandbox()
         watch->deleteLater();
         setBusy(false);
         m_banner->show(Tone::Error, HomeText::tr("The file was not served"),
-            HomeText::tr("See what it says in a terminal: glovebox serve %1")
-                .arg(m_folder + QStringLiteral("/interface.py")));
+            HomeText::tr("See what it says in a terminal: %1").arg(serveCommand(m_folder)));
     });
 }
 

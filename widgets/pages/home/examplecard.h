@@ -27,6 +27,8 @@ public:
     bool isBusy() const;
     // What went wrong, and the ways out. A page may give it a place with more room.
     Banner* banner() const { return m_banner; }
+    // To be copied into a terminal, whatever the folder is called.
+    static QString serveCommand(const QString& folder);
 
 Q_SIGNALS:
     // There is an experiment now, whatever comes of the rest.

@@ -10,6 +10,7 @@
 #include <QTest>
 #include <QTimer>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include <tests/support/fakedaemon.h>
 #include <tests/support/picture.h>
@@ -45,6 +46,8 @@ private Q_SLOTS:
     void comesFromElsewhere();
     void startFailsAndIsTakenDown();
     void cancelled();
+    void focusStaysInTheCard();
+    void commandsCanBeCopied();
 
 private:
     void useExample(const char* about);
@@ -346,6 +349,39 @@ void HomeFailuresTest::cancelled()
     cancel->click();
     end();
     QVERIFY(!m_card->banner()->isVisible());
+}
+
+void HomeFailuresTest::focusStaysInTheCard()
+{
+    m_daemon->on("sandboxes.start", Json{{"job", "j1"}, {"sandbox", "s1"}});
+    m_daemon->setItem("jobs", "j1", Json::parse(R"({"id": "j1", "state": "running", "title": "Start"})"));
+    QWidget window;
+    auto* layout = new QVBoxLayout(&window);
+    const auto about = Json::parse(R"({"title": "Hello", "library": "hello", "modules": []})");
+    auto* card = new ExampleCard(*m_client, QStringLiteral("hello"), about);
+    layout->addWidget(card);
+    layout->addWidget(new QPushButton(QStringLiteral("Start of the next")));
+    window.show();
+    window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window, 60'000));
+    auto* start = card->findChild<QPushButton*>();
+    start->setFocus();
+    start->click();
+    QVERIFY(card->isBusy());
+    QVERIFY(card->isAncestorOf(QApplication::focusWidget()));
+    QTRY_COMPARE_WITH_TIMEOUT(m_daemon->asked("sandboxes.start"), 1, 60'000);
+    QVERIFY(card->isAncestorOf(QApplication::focusWidget()));
+    endStart(Json::parse(R"({"error": {"code": "cancelled", "message": ""}})"));
+    QTRY_VERIFY_WITH_TIMEOUT(!card->isBusy(), 60'000);
+    QCOMPARE(QApplication::focusWidget(), start);
+}
+
+void HomeFailuresTest::commandsCanBeCopied()
+{
+    QCOMPARE(ExampleCard::serveCommand(QStringLiteral("/home/ada/hello")),
+        QStringLiteral("glovebox serve /home/ada/hello/interface.py"));
+    QCOMPARE(ExampleCard::serveCommand(QStringLiteral("/home/ada/My Documents")),
+        QStringLiteral("glovebox serve '/home/ada/My Documents/interface.py'"));
 }
 
 QTEST_MAIN(HomeFailuresTest)
