@@ -14,6 +14,7 @@
 #include <widgets/controls/banner.h>
 #include <widgets/controls/splitter.h>
 #include <widgets/controls/theme.h>
+#include <widgets/pages/models/modeldetails.h>
 #include <widgets/pages/models/modelsitemmodel.h>
 #include <widgets/pages/models/modelspage.h>
 
@@ -37,6 +38,7 @@ class ModelUseTest : public QObject
 
 private Q_SLOTS:
     void usedWhileTheSandboxLives();
+    void aSilentHubIsSaidOnce();
 
 private:
     bool waitFor(const std::function<bool()>& condition) { return QTest::qWaitFor(condition, 20'000); }
@@ -100,6 +102,38 @@ void ModelUseTest::usedWhileTheSandboxLives()
     stopped["state"] = "stopped";
     daemon.setItem("sandboxes", id, stopped);
     QVERIFY(waitFor([&] { return users(0).isEmpty(); }));
+}
+
+void ModelUseTest::aSilentHubIsSaidOnce()
+{
+    QTemporaryDir folder;
+    QFile::setPermissions(folder.path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    const fs::path data(folder.path().toStdString());
+    test::FakeDaemon daemon(data);
+    daemon.on("models.show", [](const Json&, const std::string&) -> Result<api::Answer> {
+        return fail("network.unreachable", "no such host");
+    });
+    api::Client client({data, "window", false, true, {}});
+    client.open();
+    ModelDetails details(client);
+    details.resize(400, 600);
+    details.show();
+    const auto lines = [&details](const QString& text) {
+        int count = 0;
+        for (const auto* label : details.findChildren<QLabel*>())
+            count += label->isVisible() && label->text().contains(text) ? 1 : 0;
+        return count;
+    };
+    QVERIFY(waitFor([&] { return client.state() == api::Client::State::Connected; }));
+    details.look(QStringLiteral("org/name"));
+    QVERIFY(waitFor([&] { return lines(QStringLiteral("The hub could not be asked: No such host")) == 1; }));
+    ModelRow row;
+    row.repo = QStringLiteral("org/name");
+    row.state = QStringLiteral("stalled");
+    row.reason = {{"code", "network.unreachable"}, {"message", "no such host"}};
+    details.showRow(row, nullptr, {});
+    QVERIFY(waitFor([&] { return details.settled() && lines(QStringLiteral("No such host")) == 1; }));
+    QCOMPARE(details.findChild<Banner*>()->title(), QStringLiteral("Nothing comes; it goes on by itself"));
 }
 
 QTEST_MAIN(ModelUseTest)

@@ -201,6 +201,8 @@ void ModelDetails::ask(const QString& model)
         m_shown = {};
     m_model = model;
     m_asking = true;
+    m_refusal.reset();
+    setTextRole(m_problem, TextRole::Caption);
     m_problem->setText(ModelsText::tr("Looking it up…"));
     m_problem->show();
     showFacts();
@@ -225,10 +227,8 @@ void ModelDetails::request()
                 showAnswer(answer->body);
                 return;
             }
-            const bool known = stringOr(m_row.reason, "code") == answer.error().code;
-            m_problem->setText(
-                ModelsText::tr("The hub could not be asked: %1").arg(errorSentence(answer.error())));
-            m_problem->setVisible(!known);
+            m_refusal = answer.error();
+            showProblems();
         });
 }
 
@@ -248,10 +248,17 @@ void ModelDetails::showAnswer(const Json& answer)
 
 void ModelDetails::showProblems()
 {
-    if (!m_shown.is_object())
-        return;
     // What keeps the download waiting stands in the banner already.
     const auto known = stringOr(m_row.reason, "code");
+    if (m_refusal) {
+        setTextRole(m_problem, TextRole::Error);
+        m_problem->setText(ModelsText::tr("The hub could not be asked: %1").arg(errorSentence(*m_refusal)));
+        m_problem->setVisible(m_refusal->code != known);
+        return;
+    }
+    if (!m_shown.is_object())
+        return;
+    setTextRole(m_problem, TextRole::Caption);
     QStringList sentences;
     for (const auto& problem : arrayIn(m_shown, "problems"))
         if (const auto error = Error::fromJson(problem); error.code != known)
@@ -381,6 +388,9 @@ void ModelDetails::showReason(const ModelRow& row)
             Tone::Warning, ModelsText::tr("Access is needed"), errorSentence(error), errorDetails(error));
     else if (row.state == QLatin1String("failed"))
         m_reason->showError(ModelsText::tr("It was not downloaded"), error);
+    else if (row.state == QLatin1String("stalled"))
+        m_reason->show(Tone::Warning, ModelsText::tr("Nothing comes; it goes on by itself"),
+            errorSentence(error), errorDetails(error));
     else
         m_reason->show(Tone::Warning, row.stateText(), errorSentence(error), errorDetails(error));
     if (const auto page = QString::fromStdString(stringOr(error.data, "page")); !page.isEmpty())

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include <QTimer>
 #include <QWidget>
 
@@ -75,6 +77,7 @@ private:
     QVBoxLayout* m_buttons = nullptr;
     Banner* m_reason = nullptr;
     QLabel* m_problem = nullptr;
+    std::optional<Error> m_refusal; // the hub did not answer
     QTabWidget* m_tabs = nullptr;
     KeyValueList* m_facts = nullptr;
     QTreeWidget* m_files = nullptr;
