@@ -425,7 +425,11 @@ void UnionField::choose(int index, const Json& value)
     m_field->setValue(value);
     connect(m_field, &SchemaField::edited, this, &SchemaField::edited);
     m_place->addWidget(m_field);
-    m_field->show();
+    // Null has no more to say than the choice beside it does; its place keeps the choice from growing.
+    auto policy = m_field->sizePolicy();
+    policy.setRetainSizeWhenHidden(true);
+    m_field->setSizePolicy(policy);
+    m_field->setVisible(qobject_cast<NullField*>(m_field) == nullptr);
 }
 
 Json UnionField::value() const

@@ -136,8 +136,11 @@ bool JsonTreeModel::hasChildren(const QModelIndex& parent) const
 QString JsonTreeModel::summary(Node* node) const
 {
     const auto kind = jsonKind(m_text, node->slice);
-    if (kind != JsonKind::Array && kind != JsonKind::Object)
-        return jsonScalarText(m_text, node->slice);
+    if (kind != JsonKind::Array && kind != JsonKind::Object) {
+        const auto text = jsonScalarText(m_text, node->slice);
+        // Nothing at all would pass for a value that could not be shown.
+        return text.isEmpty() ? QStringLiteral("\"\"") : text;
+    }
     // Counting a large container means reading it; only say what is known or cheap.
     const auto size = node->slice.end - node->slice.begin;
     if (!node->opened && size > 100'000)

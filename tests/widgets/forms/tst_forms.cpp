@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QClipboard>
+#include <QComboBox>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
@@ -25,6 +26,7 @@ private Q_SLOTS:
     void everyKindKeepsItsValue_data();
     void everyKindKeepsItsValue();
     void absentStaysAbsent();
+    void nullIsSaidOnce();
     void unknownKeysSurvive();
     void jsonAndFormStayInStep();
     void problemsAreNamed();
@@ -79,6 +81,29 @@ void FormsTest::everyKindKeepsItsValue()
     const auto arguments = form.arguments();
     QVERIFY2(arguments, arguments ? "" : arguments.error().message.c_str());
     QCOMPARE(QByteArray::fromStdString((*arguments)["x"].dump()), value);
+}
+
+void FormsTest::nullIsSaidOnce()
+{
+    ArgumentForm form;
+    form.setSchema(schemaOf(Json::parse(R"({"anyOf": [{"type": "integer"}, {"type": "null"}]})")));
+    form.resize(600, 200);
+    form.show();
+    auto* kind = form.findChild<QComboBox*>();
+    const auto said = [&form] {
+        int times = 0;
+        for (const auto* label : form.findChildren<QLabel*>())
+            times += label->isVisible() && label->text() == QLatin1String("null") ? 1 : 0;
+        return times;
+    };
+    form.setArguments({{"x", 3}});
+    QCoreApplication::processEvents();
+    const auto width = kind->width();
+    form.setArguments({{"x", nullptr}});
+    QCoreApplication::processEvents();
+    QCOMPARE(kind->currentText(), QStringLiteral("null"));
+    QCOMPARE(said(), 0);
+    QCOMPARE(kind->width(), width);
 }
 
 void FormsTest::absentStaysAbsent()

@@ -101,6 +101,9 @@ void ViewersTest::treeShowsPathsAndGroups()
     QCOMPARE(treeText(model).join(QLatin1Char('\n')),
         QStringLiteral("result: {3}\n layers: [2]\n  0: {1}\n   name: mlp\n  1: 7\n"
                        " ok: true\n empty: [0]"));
+    model.setText(R"(["", " ", 0])"); // a text without a letter is still a value
+    QCOMPARE(treeText(model).join(QLatin1Char('|')), QStringLiteral("result: [3]| 0: \"\"| 1:  | 2: 0"));
+    model.setText(R"({"layers": [{"name": "mlp"}, 7]})");
     const auto layers = model.index(0, 0, model.index(0, 0));
     QCOMPARE(model.path(model.index(0, 0, model.index(0, 0, layers))), QStringLiteral("$.layers[0].name"));
     std::string many = "[";
