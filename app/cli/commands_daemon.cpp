@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The Glovebox authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cerrno>
+#include <csignal>
 #include <utility>
 
+#include <backend/base/files.h>
 #include <backend/base/paths.h>
 
 #include "command.h"
@@ -54,9 +57,27 @@ int showStatus(const Arguments&, Console& console)
     return Done;
 }
 
+// It still writes after its answer: who removes its folder next must not meet it there.
+Status waitUntilLeft(Session& session, pid_t daemon)
+{
+    constexpr int lookMs = 20;
+    constexpr int mostLooks = 1500;
+    for (int look = 0; look < mostLooks; ++look) {
+        // Its number tells even when the next one holds the lock already, the lock even when nobody has asked
+        // how it ended.
+        const bool isGone = daemon > 0 && ::kill(daemon, 0) != 0 && errno == ESRCH;
+        if (isGone || holdLock(dataFolder() / "daemon.lock"))
+            return {};
+        GB_TRY(session.pause(lookMs));
+    }
+    return fail("daemon.still_there",
+        "the daemon has not left within 30 seconds; what it does is in: glovebox daemon logs");
+}
+
 int stopDaemon(const Arguments& arguments, Console& console)
 {
     Session session(false);
+    const auto status = session.call("daemon.status");
     const auto answer = session.call("daemon.stop", Json{{"force", arguments.has("--force")}});
     if (!answer) {
         // A daemon that leaves may close the connection before its answer is read; one that was not there is
@@ -68,7 +89,10 @@ int stopDaemon(const Arguments& arguments, Console& console)
         }
         return console.fail(answer.error());
     }
-    console.json() ? console.print(Json{{"stopped", true}}) : console.note("The daemon is leaving.");
+    const auto pid = status ? static_cast<pid_t>(integerOr(status->body, "pid")) : 0;
+    if (const Status left = waitUntilLeft(session, pid); !left)
+        return console.fail(left.error());
+    console.json() ? console.print(Json{{"stopped", true}}) : console.note("The daemon has left.");
     return Done;
 }
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
@@ -63,6 +64,14 @@ def test_settings_survive_the_daemon(home: Any) -> None:
     assert home.json("settings", "get", number["key"])["value"] == int(number["value"]) + 1
     home.cli("settings", "set", "no.such.setting", "1", code=1)
     home.cli("settings", "set", number["key"], "not a number", code=1)
+
+
+def test_a_stopped_daemon_has_left(home: Any) -> None:
+    for _ in range(3):
+        home.cli("settings", "ls")  # starts one; it proves its isolation meanwhile
+        home.cli("daemon", "stop")
+        with open(home.folder / "data/daemon.lock", "r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_experiments(home: Any, tmp_path: Path) -> None:
