@@ -52,11 +52,12 @@ CallsItemModel::CallsItemModel(api::Client& client, QObject* parent)
     m_soon.setSingleShot(true);
     m_soon.setInterval(callsSoonMs);
     connect(&m_soon, &QTimer::timeout, this, &CallsItemModel::refresh);
+    // Calls tell that one has ended, runs that it is stored, which is when the list has it.
+    m_client.watch({"calls", "runs"});
     connect(&m_client, &api::Client::connected, this, &CallsItemModel::refresh);
     connect(&m_client, &api::Client::stateChanged, this, [this](const QString& topic) {
         if (topic == QLatin1String("calls"))
             showRunning();
-        // A call that ended counts in its run before the list has it.
         if ((topic == QLatin1String("calls") || topic == QLatin1String("runs")) && !m_soon.isActive())
             m_soon.start();
     });
