@@ -5,9 +5,19 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string>
 
 namespace gb::test {
+
+// What lies in a folder.
+inline std::set<std::string> namesIn(const std::filesystem::path& folder)
+{
+    std::set<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        all.insert(entry.path().filename().string());
+    return all;
+}
 
 // A private folder that goes away with the object.
 class TemporaryFolder

@@ -21,14 +21,6 @@ using namespace gb;
 
 namespace {
 
-std::set<std::string> names(const fs::path& folder)
-{
-    std::set<std::string> all;
-    for (const auto& entry : fs::directory_iterator(folder))
-        all.insert(entry.path().filename().string());
-    return all;
-}
-
 // Writes until it is killed.
 pid_t startWriter(const fs::path& file)
 {
@@ -56,7 +48,7 @@ private Q_SLOTS:
         { };
         QCOMPARE(::stat(m_file.c_str(), &info), 0);
         QCOMPARE(info.st_mode & 0777U, 0600U);
-        QCOMPARE(names(m_folder.path()), std::set<std::string>{"a.txt"});
+        QCOMPARE(test::namesIn(m_folder.path()), std::set<std::string>{"a.txt"});
     }
 
     void aNameMayBeAsLongAsNamesCanBe()
@@ -67,7 +59,7 @@ private Q_SLOTS:
             QVERIFY(writeFileAtomic(m_folder.path() / name, name).has_value());
         QCOMPARE(readFile(m_folder.path() / first).value(), first);
         QCOMPARE(readFile(m_folder.path() / second).value(), second);
-        QCOMPARE(names(m_folder.path()), (std::set<std::string>{first, second}));
+        QCOMPARE(test::namesIn(m_folder.path()), (std::set<std::string>{first, second}));
     }
 
     void errorsNameTheFile()
@@ -85,7 +77,7 @@ private Q_SLOTS:
         const auto folder = writeFileAtomic(m_file, "x");
         QVERIFY(!folder);
         QVERIFY(folder.error().message.find("a.txt") != std::string::npos);
-        QCOMPARE(names(m_folder.path()), std::set<std::string>{"a.txt"});
+        QCOMPARE(test::namesIn(m_folder.path()), std::set<std::string>{"a.txt"});
     }
 
     void whatAKilledWriterLeftIsGoneWithTheNextWrite()
@@ -97,9 +89,9 @@ private Q_SLOTS:
             ::usleep(static_cast<useconds_t>(500 + round % 50 * 20));
             ::kill(writer, SIGKILL);
             ::waitpid(writer, nullptr, 0);
-            left = names(m_folder.path()).size() > 1;
+            left = test::namesIn(m_folder.path()).size() > 1;
             QVERIFY(writeFileAtomic(m_file, "whole").has_value());
-            QCOMPARE(names(m_folder.path()), std::set<std::string>{"a.txt"});
+            QCOMPARE(test::namesIn(m_folder.path()), std::set<std::string>{"a.txt"});
             QCOMPARE(readFile(m_file).value(), std::string("whole"));
         }
         QVERIFY2(left, "no writer was killed at the moment meant");
@@ -112,10 +104,11 @@ private Q_SLOTS:
         QCOMPARE(::flock(held, LOCK_EX), 0);
         QVERIFY(writeFileAtomic(m_file, "mine").has_value());
         QCOMPARE(readFile(m_file).value(), std::string("mine"));
-        QCOMPARE(names(m_folder.path()), (std::set<std::string>{"a.txt", m_staging.filename().string()}));
+        QCOMPARE(
+            test::namesIn(m_folder.path()), (std::set<std::string>{"a.txt", m_staging.filename().string()}));
         ::close(held);
         QVERIFY(writeFileAtomic(m_file, "again").has_value());
-        QCOMPARE(names(m_folder.path()), std::set<std::string>{"a.txt"});
+        QCOMPARE(test::namesIn(m_folder.path()), std::set<std::string>{"a.txt"});
     }
 
     void whatIsNoFileIsLeftAlone()
@@ -147,7 +140,7 @@ private Q_SLOTS:
         QCOMPARE(failed.load(), 0);
         const std::string text = readFile(m_file).value();
         QCOMPARE(text, std::string(5000, text.front()));
-        QCOMPARE(names(m_folder.path()), std::set<std::string>{"a.txt"});
+        QCOMPARE(test::namesIn(m_folder.path()), std::set<std::string>{"a.txt"});
     }
 
     void cleanup()

@@ -22,14 +22,6 @@ namespace {
 
 constexpr const char* toml = "experiment.toml";
 
-std::set<std::string> names(const fs::path& folder)
-{
-    std::set<std::string> all;
-    for (const auto& entry : fs::directory_iterator(folder))
-        all.insert(entry.path().filename().string());
-    return all;
-}
-
 // The number of what was wrong.
 int writeToFullDisk(const fs::path& folder)
 {
@@ -54,7 +46,7 @@ int writeToFullDisk(const fs::path& folder)
     if (const auto added = writeExperimentText(folder, "notes.md", after, "");
         added || added.error().code != "io.disk_full")
         return 5;
-    if (names(folder) != std::set<std::string>{"ballast", toml})
+    if (namesIn(folder) != std::set<std::string>{"ballast", toml})
         return 6;
     // The control: with room it is written, by whoever read it before.
     fs::remove(folder / "ballast");
@@ -128,7 +120,7 @@ private Q_SLOTS:
         }
         for (const std::string& said : outcomes)
             QVERIFY2(said == "-a" || said == "-b", said.c_str());
-        QCOMPARE(names(folder.path()), std::set<std::string>{toml});
+        QCOMPARE(namesIn(folder.path()), std::set<std::string>{toml});
     }
 
     void whoHoldsTheFolderIsNotWaitedForLong()
